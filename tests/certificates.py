@@ -1,4 +1,4 @@
-"""A certificate of a test's own, for servers that speak TLS."""
+"""Self-signed certificates for test servers with TLS."""
 
 from __future__ import annotations
 

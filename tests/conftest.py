@@ -29,11 +29,11 @@ from webapp.config import Database
 from webapp.store import Store
 from webapp.store.sqlite.connection import Connections
 
-# A client of a test that disconnects can leave a thread behind, which reports half a minute later that nothing came, to
-# the standard error of whatever test runs then (a race in python-engineio's client).
+# A race in python-engineio's client can leave a thread behind when a test disconnects. Half a minute later the thread
+# reports a timeout to the standard error of whichever test runs then.
 logging.getLogger("engineio.client").disabled = True
 
-# What tells Coppice, and the agents it follows, where a person's own files are.
+# Prefixes of the variables that lead Coppice and its agents to the user's own files.
 PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
 KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
 
@@ -54,9 +54,9 @@ settings.load_profile("same")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Take what a worker imports and collects out of garbage collection, and let it run as rarely as in a server.
+    """Exclude what a worker imports and collects from garbage collection, and collect as rarely as a server does.
 
-    All that is alive until the run ends, and going through it again and again took two fifths of a worker's time.
+    All of it lives until the run ends; visiting it again and again took two fifths of a worker's time.
     """
     gc.disable()
     try:
@@ -84,7 +84,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine() -> Iterator[None]:
-    """Refuse every connection that leaves this machine: nothing is fetched at run time."""
+    """Refuse every connection to another machine: nothing is fetched at run time."""
     connect = socket.socket.connect
 
     def connect_here(self: socket.socket, address: Any) -> None:
@@ -106,7 +106,7 @@ def _is_loopback(host: str) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Begin each new file of a store as a copy of one that the worker has migrated.
+    """Create each new store file as a copy of one that the worker has already migrated.
 
     The tests of `store/sqlite`, and the processes that tests start, migrate their own.
     """
@@ -132,7 +132,7 @@ def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def rules_compiled_once() -> Iterator[None]:
-    """Compile the same route for all applications of a worker, not for each: it depends on nothing but its parts."""
+    """Compile each route once for all applications of a worker; the result depends only on the route's parts."""
     compile_builder = Rule._compile_builder
     known: dict[Any, Any] = {}
 
@@ -155,7 +155,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let tests that are parametrised with nothing fail; pytest would skip them for good."""
+    """Fail tests that are parametrised with nothing; pytest would always skip them."""
     for item in items:
         if is_idle(item.nodeid):
             item.own_markers.clear()

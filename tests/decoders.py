@@ -1,7 +1,7 @@
-"""Every decoder as a function of bytes, and samples for each: what `odd_values` and `fuzz_decoders` break.
+"""Every decoder as a function of bytes, with samples that `odd_values` and `fuzz_decoders` change.
 
-A sample is lines of JSON, or one document over many lines. What is no file of lines is written as one here: rows of
-a database with the name of their table, and the events of a provider's answer.
+A sample is lines of JSON, or one document over many lines. Other sources are written as lines, too: the rows of a
+database with the name of their table, and the events of a provider's answer.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Decode = Callable[[bytes], Found]
 
 @dataclass(frozen=True)
 class Sample:
-    """A sound input of a decoder. `rows`: each line is read for itself, so an odd one costs no other."""
+    """A valid input of a decoder. `rows`: each line is read separately, so a broken one affects no other."""
 
     name: str
     decoder: str
@@ -106,9 +106,9 @@ def _cell(value: Any) -> Any:
 
 
 def _call(protocol: Protocol, data: bytes) -> Found:
-    """Read a call with its answer, and apply an edit script to it that takes out everything it may.
+    """Read a call with its answer, and apply an edit script that removes everything it can.
 
-    The first line is the request, the other ones are the events of the answer, or its one document.
+    The first line is the request; the others are the events of the answer, or its only document.
     """
     call = _call_of(protocol, data)
     with suppress(CoppiceError):

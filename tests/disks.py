@@ -1,10 +1,10 @@
-"""A disk that can fail or lose power: a layer of ours between SQLite and its own layer over the files (VFS).
+"""A disk that can fail or lose power: a layer between SQLite and its own file layer (VFS).
 
-Everything is done on the real files as well, so that a store works as ever. Beside them stands what the disk would hold
-if the power went: each file as it was at its last sync, and the writes since, any of which may be lost or torn. Files
-are made and deleted in order, as file systems with a journal do it.
+Every access also reaches the real files, so that a store works as usual. In memory the layer records what the disk
+would hold after a power cut: each file as of its last sync, and the writes since, any of which can be lost or torn.
+Files are created and deleted in order, as on file systems with a journal.
 
-It takes the place of SQLite's default layer, for files below one folder, while the context manager is open.
+It replaces SQLite's default layer, for files below one folder, while the context manager is open.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 SECTOR = 512
-# Results of SQLite, and the kind of access that brings them.
+# Result codes of SQLite, and the kind of access that returns them.
 OK, BUSY, FULL = 0, 5, 13
 FAULTS = {
     "disk full": ("write", FULL),
@@ -229,7 +229,7 @@ def disk(folder: Path) -> Iterator[Disk]:
 
 
 def laid_out(image: Image, folder: Path, rng: random.Random) -> None:
-    """Write what a disk held when the power went into a folder."""
+    """Write the content of a disk after a power cut into a folder."""
     folder.mkdir()
     for name, held in image.items():
         (folder / Path(name).name).write_bytes(held.after(rng))

@@ -1,9 +1,9 @@
 """Coverage-guided fuzzing of every decoder: `python -m tests.fuzz_decoders INPUTS [FOLDER]` (`make fuzz-decoders`).
 
-The corpus begins with the samples and grows in FOLDER by what reaches new code. Half of the inputs are changed as
-JSON (an odd value in any place of any row, or a value of another place), the others as bytes. Whatever they are:
-records, or an error of ours, within `SECONDS`. The first input that leads to something else is written to FOLDER and
-shown.
+The corpus begins with the samples; inputs that reach new code are added to it in FOLDER. Half of the inputs are
+changed as JSON (an odd value in any place of any row, or a value of another place), the others as bytes. A decoder must
+return records or raise one of our errors within `SECONDS`; the first input for which it does not is written to FOLDER
+and shown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ with atheris.instrument_imports(
     from tests.decoders import DECODERS, all_samples
     from tests.odd_values import VALUES, places, replaced
 
-NAMES = tuple(DECODERS)  # an input's first byte says which one reads the rest
+NAMES = tuple(DECODERS)  # the first byte of an input chooses the decoder of the rest
 LARGEST = 8_000  # bytes of an input: a longer one takes longer and reaches no more
 SECONDS = 10
 

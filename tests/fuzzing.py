@@ -1,7 +1,7 @@
-"""Broken files for imports: real ones, mutated. `python -m tests.fuzzing SECONDS` does it for as long as you like.
+"""Imports of broken files, made by mutating real ones: `python -m tests.fuzzing SECONDS`.
 
-What may come of a broken file: messages and problems, or one of our own errors. Never: another exception, a store that
-`verify` finds fault with, or a change in what was stored of other sessions.
+An import must return messages and problems, or raise one of our own errors. It must not raise another exception, leave
+a store that `verify` rejects, or change other sessions.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _retype(value: Any, rng: random.Random) -> None:
 
 
 def trial(app: App, path: Path, rng: random.Random) -> str | None:
-    """Import one broken file; return our fault that it showed, None if there was none."""
+    """Import one broken file; return the fault that it revealed, or None."""
     data = path.read_bytes()
     if len(data) > LARGEST:
         at = rng.randrange(len(data) - LARGEST)
@@ -179,7 +179,7 @@ def trial(app: App, path: Path, rng: random.Random) -> str | None:
         return f"{type(error).__name__}: {error}"
     except (CoppiceError, ScoringError) as error:
         if not str(error).strip():
-            return f"{type(error).__name__} without words"
+            return f"{type(error).__name__} without a message"
     except Exception as error:  # noqa: BLE001  # what this is for
         where = traceback.extract_tb(error.__traceback__)[-3:]
         frames = ", ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in where)
@@ -201,7 +201,7 @@ def _stored(app: App) -> dict[str, tuple[Any, ...]]:
 
 
 def rounds(folder: Path, seed: int) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, fault or None) of one trial after the other, without end. Forty share a store."""
+    """Yield (name, fault or None) of each trial, without end. Forty trials share a store."""
     files, number = samples(), 0
     while True:
         rng = random.Random(f"{seed}-{number}")

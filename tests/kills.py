@@ -1,10 +1,10 @@
-"""Processes killed in the middle of a write, and power that goes: `python -m tests.kills COUNT [ENGINE]`.
+"""Processes killed during a write, and power cuts: `python -m tests.kills COUNT [ENGINE]`.
 
-A child appends, prunes, undoes, pins and summarises, and reports every append that was acknowledged; it is killed at a
-moment that a seed decides. Afterwards the store has to be sound and hold everything that was acknowledged.
+A child appends, prunes, undoes, pins and summarises, and reports every append that was acknowledged; a seed decides
+when it is killed. Afterwards the store must be sound and contain everything that was acknowledged.
 
-Power goes on a disk of tests/disks.py, which loses or tears any write that was not synced, at accesses that a seed
-decides. Afterwards the store has to be sound, and hold a beginning of what was acknowledged, or all of it if durable.
+The power fails on a disk of tests/disks.py, which loses or tears any write that was not synced; a seed decides at which
+access. Afterwards the store must be sound. The newest acknowledged appends may be missing, or none if it is durable.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _other(app: App, rng: random.Random, n: int) -> None:
 
 
 def forked(place: Database, name: str, seed: int, steps: int = sys.maxsize) -> tuple[int, int]:
-    """Start a working child; return its number and our end of its pipe."""
+    """Start a working child; return its process id and our end of its pipe."""
     heard, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -183,7 +183,7 @@ def beside(place: Database, processes: int, steps: int) -> str | None:
 
 
 def rounds(folder: Path, count: int, lend: Callable[[], Database]) -> Iterator[tuple[str, str | None, int]]:
-    """Kill so many children, and cut the power a third as often; yield the kind, what went wrong, what was lost."""
+    """Kill `count` children and cut the power a third as often; yield the kind, the fault, and the lost appends."""
     prepared(place := lend())
     for seed in range(count):
         if seed % KILLS_ON_ONE_STORE == KILLS_ON_ONE_STORE - 1:

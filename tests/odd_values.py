@@ -1,4 +1,4 @@
-"""Samples with something else in one place: every place of every row, one by one.
+"""Samples with one value replaced: every value of every row, one by one.
 
 `python -m tests.odd_values` tries every odd value in every place of every sample, in every decoder.
 """
@@ -25,12 +25,12 @@ VALUES: tuple[Any, ...] = (
     [], {}, None, 2**70, -1, True, "", "x" * 5_000, "\ud800", NESTED, {"a": {"b": [None]}}, [None],
 )  # fmt: skip
 LARGEST = 30_000  # bytes of a sample: each place of a longer one costs as much again
-# Entries that may be missing beside those of the odd row: of a message that it was part of, or of a branch it began.
+# Entries that may be missing besides those of the changed row: of its message, or of a branch that began at it.
 BESIDE = 8
 
 
 def with_odd_values(data: bytes, values: tuple[Any, ...] | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield the file with one value replaced, and where; by every one of `values`, else by one of VALUES in turn."""
+    """Yield where a value was replaced, and the file: by each of `values`, or by the next one of VALUES."""
     rows, turn = data.split(b"\n"), cycle(VALUES)
     if not all(_parsed(row) for row in rows[:2] if row.strip()):  # a document over many lines
         rows = [data]
@@ -48,7 +48,7 @@ def with_odd_values(data: bytes, values: tuple[Any, ...] | None = None) -> Itera
 
 
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the way to every value within a value, itself included."""
+    """Yield the path to every value within a value, itself included."""
     yield above
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, one in inner:
@@ -56,7 +56,7 @@ def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def replaced(value: Any, place: tuple[Any, ...], odd: Any) -> Any:
-    """Return the value with something else in a place."""
+    """Return a copy of the value with the one at `place` replaced by `odd`."""
     if not place:
         return odd
     out = value.copy()
@@ -72,14 +72,14 @@ def _parsed(text: bytes) -> Any:
 
 
 def fault_of(sample: Sample, data: bytes, entries: int) -> str | None:
-    """Return what went wrong in decoding a broken sample, None if nothing did; a sound one has so many entries."""
+    """Return the fault in decoding a changed sample, or None. The unchanged sample has `entries` entries."""
     try:
         found = DECODERS[sample.decoder](data)
     except Exception as error:  # noqa: BLE001  # what this is for
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
     if any(isinstance(one, Problem) and not one.reason.strip() for one in found):
-        return "a problem without words"
+        return "a problem without a reason"
     left = entries_in(found)
     return f"{entries - left} entries lost" if sample.rows and left < entries - BESIDE else None
 
@@ -90,7 +90,7 @@ def entries_in(found: Found) -> int:
 
 
 def faults(sample: Sample, values: tuple[Any, ...] | None = None) -> Iterator[str | None]:
-    """Yield what went wrong with each odd value of a sample, None where nothing did."""
+    """Yield for each odd value of a sample the fault, or None."""
     entries = entries_in(DECODERS[sample.decoder](sample.data))
     for where, broken in with_odd_values(sample.data, values):
         fault = fault_of(sample, broken, entries)

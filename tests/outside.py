@@ -1,4 +1,4 @@
-"""SQL that another program runs on a store, on either engine."""
+"""SQL as another program would run it on a store, for both engines."""
 
 from __future__ import annotations
 

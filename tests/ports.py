@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-# Below the ports that the system gives to whoever asks for any.
+# Below the range from which the system assigns ports.
 FIRST, END, EACH = 20_000, 32_000, 500
 _locks: list[TextIO] = []  # held until the process ends
 

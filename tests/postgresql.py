@@ -1,7 +1,7 @@
-"""A real PostgreSQL for the tests: one cluster a run, whatever the number of workers, and a database of its own a test.
+"""A real PostgreSQL for tests: one cluster for all workers of a run, and a separate database for each test.
 
-It listens on a free port of this machine, in a temporary folder, as a user without rights. Databases are copied from a
-template that has the schema. Nothing of it is written through to the disk.
+It listens on a free port of this machine, in a temporary folder, and runs as an unprivileged user. Databases are copied
+from a template that has the schema. No write is synced to the disk.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tests.ports import free_port
 from tests.waiting import until
 from webapp.config import Server
 from webapp.store.parts import PARTS
@@ -82,7 +82,7 @@ class Cluster:
 
     @contextmanager
     def database(self) -> Iterator[Server]:
-        """Lend a database that has the schema and nothing else; one that is given back is emptied and lent again."""
+        """Lend a database with an empty schema; after use it is emptied and lent again."""
         name = self._free.pop() if self._free else self._made()
         yield self.server(name)
         try:
@@ -98,7 +98,7 @@ class Cluster:
         return name
 
     def _emptying(self) -> str:
-        """Return the statements that delete every row and begin every count again."""
+        """Return the statements that delete every row and restart every sequence."""
         names = sorted({part.table for part in PARTS} - {"access_tokens", "webhooks"})
         tables = [
             *names,
@@ -165,9 +165,7 @@ def started() -> tuple[str, str]:
         "--encoding=UTF8", "--locale=C", f"--pwfile={folder / 'password'}",
     ]  # fmt: skip
     subprocess.run(initdb, check=True, capture_output=True, cwd=folder, **who)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     options = [part for option in (*OPTIONS, f"port={port}") for part in ("-c", option)]
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(

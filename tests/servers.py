@@ -1,6 +1,6 @@
 """A real server for a test: a free port, a store of its own, and the folders of transcripts that the test names.
 
-It runs in a thread of the test's process, so that `app` can be asked and fed directly beside the pages.
+It runs in a thread of the test's process, so that a test can also use `app` directly.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def running_server(
 ) -> Iterator[Server]:
     """Serve until the block ends.
 
-    `env` is where agents' folders are looked up (CLAUDE_CONFIG_DIR, CODEX_HOME …), with a home in `tmp_path` unless
-    it names one; `watch` are further folders; with neither, nothing is followed. `given` are fields of `Config`.
+    `env` names the folders of agents (CLAUDE_CONFIG_DIR, CODEX_HOME …) and may name the home, which is otherwise in
+    `tmp_path`; `watch` are further folders. Without either, nothing is followed. `given` are fields of `Config`.
     """
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""The shared material's place, and the one way to ask for it.
+"""The shared material beside the repository, and functions that return its files.
 
-Real transcripts and labelled sessions stand beside the repository, in `../shared/`, and are read there, never
-copied. A test that needs them is skipped, with the reason, where they are missing.
+Real transcripts and labelled sessions are in `../shared/`; they are read there and never copied. A test that needs them
+is skipped, with the reason, where they are missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SHARED = Path(os.environ.get("COPPICE_SHARED") or ROOT.parent / "shared")
 
 
 def is_idle(name: str) -> bool:
-    """Return whether a test is parametrised with nothing, although the shared material is there: it never runs."""
+    """Return whether a test never runs: it is parametrised with nothing although the shared material is there."""
     return name.endswith("[NOTSET]") and SHARED.is_dir()
 
 

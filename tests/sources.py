@@ -1,7 +1,6 @@
-"""Read the project's own sources, each once, for the tests that check its shape; imports none of them.
+"""The project's own sources, read once and never imported, for the tests that check its structure.
 
-A module is known by its dotted name. An import counts wherever it stands, in a function or
-under TYPE_CHECKING too: an arrow is an arrow.
+A module is identified by its dotted name. Every import counts, also in a function or under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ PACKAGES = ("scoring", "webapp")
 
 @dataclass(frozen=True)
 class Module:
-    """One source file: `path` relative to the tree, `name` as one imports it."""
+    """One source file: `path` relative to the root, `name` as in an import."""
 
     name: str
     path: Path

@@ -1,7 +1,7 @@
 """The import table of the architecture: each part, and the only other parts that it may import.
 
-It is checked against the imports in the sources. A module belongs to the row with the longest name that it is within;
-a module without a row fails the test, so that each new part is placed on purpose.
+The imports in the sources are checked against it. A module belongs to the row with the longest name that contains it;
+a module without a row fails the test, so that each new part gets a row on purpose.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(CONNECTING, EVERYTHING),
 }
 
-# The package's own file holds create_app, which connects everything; it says nothing about what lies in it.
+# The package's own `__init__.py` contains create_app, which connects everything; its row does not apply to submodules.
 CONNECTS = "webapp"
 
-# Other people's code that only some may know: name -> the rows, or single modules, that may.
+# Libraries that only some may import: name -> the rows, or single modules, that may.
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "detect_secrets": ("webapp.redaction",),
     "tiktoken": ("webapp.tokenizers",),
@@ -170,7 +170,7 @@ def room_of(package: str, name: str) -> str:
 
 
 def reaching_in(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
-    """Yield the names that a module takes from within a room of scoring, although the room itself offers them."""
+    """Yield the names that a module imports from a file of a room of scoring although the room exports them."""
     for node in ast.walk(module.tree):
         if not isinstance(node, ast.ImportFrom) or not re.match(r"scoring\.\w+\.", node.module or ""):
             continue
@@ -193,22 +193,22 @@ def made_up(**sources: str) -> dict[str, Module]:
 
 
 class TestOurImports:
-    """The sources as they stand."""
+    """The imports of our sources."""
 
     def test_follow_the_table(self) -> None:
-        """No arrow points where its layer may not look."""
+        """No module imports one that its row does not allow."""
         reasons = {reason for arrow in arrows(read_modules()) if (reason := forbidden(arrow))}
         assert not reasons, "\n" + "\n".join(sorted(reasons))
 
     def test_form_no_cycle(self) -> None:
-        """Modules can be read in an order in which each knows only what came before."""
+        """No module imports itself through others."""
         modules = read_modules()
         pairs = [(arrow.source.name, arrow.target) for arrow in arrows(modules) if arrow.target in modules]
         found = cycles(pair for pair in pairs if pair[0] != pair[1])
         assert not found, "\n" + "\n".join(found)
 
     def test_take_what_a_room_of_scoring_offers_from_the_room(self) -> None:
-        """So that a file can move within its room."""
+        """Then a file can move within its room."""
         modules = read_modules()
         webapp = [one for one in modules.values() if is_within(one.name, "webapp")]
         found = [line for one in webapp for line in reaching_in(one, modules)]
@@ -216,7 +216,7 @@ class TestOurImports:
 
     @pytest.mark.parametrize("package", ["scoring", "webapp.services"])
     def test_form_no_cycle_of_rooms(self, package: str) -> None:
-        """Rooms can be read in such an order, too: no two of a package import each other."""
+        """The rooms of a package have no import cycles either."""
         modules = read_modules()
         rooms = [
             (room_of(package, arrow.source.name), room_of(package, arrow.target)) for arrow in arrows(modules)
@@ -226,7 +226,7 @@ class TestOurImports:
 
 
 class TestTheTable:
-    """The rule itself, on sources made up to break it."""
+    """The rule itself, on made-up sources."""
 
     @pytest.mark.parametrize(
         ("source", "text", "target"),
@@ -269,7 +269,7 @@ class TestTheTable:
         ) + [None]
 
     def test_sees_a_name_that_the_room_offers(self) -> None:
-        """A name that only a file of the room has may be taken from there."""
+        """Names that the room does not export may be imported from its files."""
         text = "from scoring.history.features import Features, analyse"
         modules = made_up(scoring__history='__all__ = ["Features"]', webapp__services__x=text)
         assert [line.split(" takes ")[1] for line in reaching_in(modules["webapp.services.x"], modules)] == [
@@ -277,7 +277,7 @@ class TestTheTable:
         ]
 
     def test_wants_every_module_in_a_row(self) -> None:
-        """A module that nobody placed is reported, whatever it imports."""
+        """A module without a row is reported, whatever it imports."""
         (arrow,) = arrows(made_up(webapp__misc="import json"))
         assert "webapp.misc is in no row" in str(forbidden(arrow))
 

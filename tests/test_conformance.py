@@ -1,4 +1,4 @@
-"""The page that says which test proves which requirement, and the reader that it is made by."""
+"""The page that lists the tests of each requirement, and the reader that collects them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 class TestThePage:
-    """docs/conformance.md as it is committed."""
+    """docs/conformance.md."""
 
     def test_is_what_the_tests_say(self) -> None:
         """The page is not stale; `make docs` rewrites it."""

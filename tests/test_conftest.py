@@ -1,4 +1,4 @@
-"""The promises of conftest.py to every test."""
+"""The guarantees of conftest.py for every test."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tests.shared import ROOT, is_idle, shared_files, shared_path
 
 
 class TestTheHome:
-    """The home that tests run in."""
+    """The home folder during tests."""
 
-    def test_is_not_the_one_of_whoever_runs_them(self, own_home: Path) -> None:
+    def test_is_not_the_home_of_the_user(self, own_home: Path) -> None:
         """Paths under the home lead to an empty folder of this run."""
         assert Path.home() == own_home
         assert Path("~/.claude").expanduser().is_relative_to(own_home)
 
-    def test_has_no_setting_of_whoever_runs_them(self) -> None:
-        """No variable leads Coppice, or an agent's reader, to a person's own files."""
+    def test_has_no_settings_of_the_user(self) -> None:
+        """No variable leads Coppice or the reader of an agent to the user's own files."""
         names = [
             name
             for name in os.environ
@@ -52,7 +52,7 @@ class TestPorts:
     """The ports that tests give to programs."""
 
     def test_differ_between_runs(self) -> None:
-        """Two runs on one machine at the same time, as of two working copies, do not get in each other's way."""
+        """Two runs on one machine at the same time, such as those of two working copies, use different ports."""
         code = "from tests.ports import free_port; print(free_port())"
         said = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
@@ -69,15 +69,15 @@ class TestSharedMaterial:
             shared_path("no", "such")
 
     def test_is_an_empty_list_where_it_is_missing(self) -> None:
-        """Parametrising over missing files gives no case, and no error."""
+        """Parametrising over missing files gives no cases and no error."""
         assert shared_files("*.jsonl", "no", "such") == []
 
 
 class TestParameters:
     """Tests that are parametrised with nothing."""
 
-    def test_that_are_missing_are_seen(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        """Each test has a case, except where the shared material is missing."""
+    def test_without_cases_are_reported(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """A test without cases is an error, unless the shared material is missing."""
         monkeypatch.setattr("tests.shared.SHARED", tmp_path)
         assert is_idle("tests/test_a.py::test_a[NOTSET]")
         assert not is_idle("tests/test_a.py::test_a[x]")
@@ -89,6 +89,6 @@ class TestTheBrowser:
     """The Chromium that browser tests get."""
 
     def test_opens_a_page(self, page: Page) -> None:
-        """It starts here, as root or not, and shows what it is given."""
+        """It starts on this machine, as root or not, and shows a page."""
         page.set_content("<h1>Coppice</h1>")
         assert page.get_by_role("heading").inner_text() == "Coppice"

@@ -81,7 +81,7 @@ class TestCommands:
     """Commands of the pages and files."""
 
     def test_and_their_options_exist(self) -> None:
-        """A renamed option is found here before it is found at night."""
+        """Every command and option that a page or file names exists."""
         found = list(documented())
         assert len({words[0] for _, words in found}) >= 6
         assert [(where, words) for where, words in found if unknown(words)] == []
@@ -100,7 +100,7 @@ class TestCommands:
                 assert known, f"{path.name}: {name}"
 
     def test_and_metrics_exist(self) -> None:
-        """As the page names them."""
+        """Every metric that the page names exists."""
         health = (ROOT / "webapp" / "routes" / "health.py").read_text("utf-8")
         for name in re.findall(r"`(coppice_\w+)`", PAGES[0].read_text("utf-8")):
             assert name in health
@@ -111,7 +111,7 @@ class TestNginx:
 
     @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
     def test_is_valid(self, tmp_path: Path) -> None:
-        """With a certificate of the test's own, and ports that anybody may open."""
+        """It is checked with a self-signed certificate and unprivileged ports."""
         assert NGINX is not None
         certificate_in(tmp_path, "coppice.example")
         text = (DEPLOY / "nginx.conf").read_text("utf-8").replace("/etc/ssl/coppice", str(tmp_path))
@@ -134,7 +134,7 @@ class TestUnits:
 
     @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
     def test_leave_a_place_to_write(self, unit: Path) -> None:
-        """A read-only file system leaves out the store of a server, and the backlog of a follower."""
+        """If the file system is read-only, the server's store or the follower's backlog is exempt."""
         lines = unit.read_text().splitlines()
         places = [one for one in lines if one.startswith(("StateDirectory=", "ReadWritePaths="))]
         assert "ProtectSystem=strict" not in lines or places
@@ -142,7 +142,7 @@ class TestUnits:
     @pytest.mark.skipif(SYSTEMD is None, reason="systemd-analyze is not installed")
     @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
     def test_are_valid(self, unit: Path, tmp_path: Path) -> None:
-        """With a program that exists in place of ours."""
+        """They are checked with another program in place of ours."""
         assert SYSTEMD is not None
         text = unit.read_text("utf-8")
         assert PROGRAM in text
@@ -164,7 +164,7 @@ class TestCompose:
         return dict(found["services"])
 
     def test_names_services_that_are_there(self) -> None:
-        """The addresses in the variables are those of services; each of these says when it is well."""
+        """The addresses in the variables are those of services, and each service has a health check."""
         services = self.services()
         assert set(services) == {"coppice", "postgresql", "redis"}
         server = services["coppice"]
@@ -174,12 +174,12 @@ class TestCompose:
         assert all("healthcheck" in one for one in services.values())
 
     def test_opens_nothing_to_other_machines(self) -> None:
-        """Nginx stands in front; the store and the queue have no port at all."""
+        """Nginx is in front of the server; the store and the queue publish no port."""
         ports = {name: one.get("ports", []) for name, one in self.services().items()}
         assert ports == {"coppice": ["127.0.0.1:5000:5000"], "postgresql": [], "redis": []}
 
     def test_has_no_secret_in_it(self) -> None:
-        """Both come from the environment, and without them nothing starts."""
+        """Both come from the environment, and nothing starts without them."""
         text = (DEPLOY / "compose.yaml").read_text("utf-8")
         secrets = ("POSTGRES_PASSWORD", "COPPICE_TOKEN")
         assert [text.count(f"{name}: ${{{name}:?}}") for name in secrets] == [1, 1]
@@ -191,7 +191,7 @@ class TestCompose:
 
     @pytest.mark.skipif(DOCKER is None, reason="docker is not installed")
     def test_is_valid(self) -> None:
-        """For Docker's own reader."""
+        """Docker accepts it."""
         assert DOCKER is not None
         if ran(DOCKER, "compose", "version").returncode:
             pytest.skip("docker compose is not installed")

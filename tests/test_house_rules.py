@@ -1,7 +1,7 @@
-"""The rules of the house that are not about imports: where SQL may stand, who emits, what is pure.
+"""Rules for the sources that are not about imports: which modules may contain SQL, emit, open files, and so on.
 
-Each rule is a small function from a source to what offends in it, proved on a made-up offender and
-then asked of every source there is.
+Each rule is a function that yields the violations in a source file. It is tested on a made-up violation and then
+applied to all sources.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-# The calls that open a file, and the modules of agents that may: those that read files of ours or of the system.
+# Calls that open a file, and the modules of agents that may use them, for our own files or those of the system.
 OPENS = re.compile(r"(^|\.)open$|\.read_bytes$|\.read_text$")
 OPENERS = (
     "webapp.agents.reading.finding",
@@ -32,7 +32,7 @@ OPENERS = (
     "webapp.agents.extension",
     "webapp.agents.hook_runtime.hints",
 )
-# What reaches outside a pure function. `pathlib` is not here: its Pure classes only take names apart.
+# Modules that a pure function must not use. `pathlib` is allowed, because its Pure classes only split names.
 IMPURE_MODULES = frozenset(
     {"asyncio", "http", "io", "logging", "multiprocessing", "os", "random", "secrets", "shutil", "socket"}
     | {"sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib.request", "uuid"}
@@ -42,14 +42,14 @@ IMPURE_METHODS = frozenset({"now", "utcnow", "today", "read_text", "read_bytes",
 
 
 def sql_in(module: Module) -> Iterator[str]:
-    """Return the string literals that begin like a statement of SQL."""
+    """Yield the string literals that begin like an SQL statement."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value):
             yield f"{module.path}:{node.lineno} has SQL; it belongs to webapp/store"
 
 
 def emits_in(module: Module) -> Iterator[str]:
-    """Return the calls of a method `emit`."""
+    """Yield the calls of a method `emit`."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "emit":
             yield f"{module.path}:{node.lineno} emits; only webapp/live/gateway.py does"
@@ -63,7 +63,7 @@ def operations_in(module: Module) -> Iterator[str]:
 
 
 def impurities_in(module: Module) -> Iterator[str]:
-    """Return the imports and calls by which a function would depend on more than its arguments."""
+    """Yield the imports and calls that make a function depend on more than its arguments."""
     for node in ast.walk(module.tree):
         for name in _names_reached(node):
             yield f"{module.path}:{getattr(node, 'lineno', 0)} reaches for {name}; hand its result in instead"
@@ -85,7 +85,7 @@ def _names_reached(node: ast.AST) -> Iterator[str]:
 
 
 def opened_files_in(module: Module) -> Iterator[str]:
-    """Yield the calls that open a file without `open_file`, and so would wait forever at a pipe."""
+    """Yield the calls that open a file without `open_file`, and so would block forever on a pipe."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and (found := OPENS.search(ast.unparse(node.func))):
             yield f"{module.path}:{node.lineno} opens a file by {found[0].strip('.')}(); use open_file or read_file"
@@ -108,7 +108,7 @@ def source(text: str, name: str = "scoring.example") -> Module:
 
 
 class TestWidth:
-    """The formatters leave templates, comments and styles as wide as they are written."""
+    """The width of lines, which the formatters do not change in templates, comments and styles."""
 
     @pytest.mark.parametrize("folder", ["static", "tests/js"])
     def test_is_that_of_the_formatter(self, folder: str) -> None:
@@ -148,10 +148,10 @@ def verbless(text: str, path: str) -> Iterator[str]:
 
 
 class TestDocstrings:
-    """A contract begins with a verb, or with what an instance is."""
+    """The first words of docstrings."""
 
     def test_of_functions_open_with_a_verb(self) -> None:
-        """In code that others call; the docstrings of tests finish a sentence."""
+        """This holds outside the tests, whose docstrings complete the sentence of their name."""
         folders = ("scoring", "webapp", "benchmarks", "scripts", "examples")
         files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
         found = [line for path in files for line in verbless(path.read_text("utf-8"), str(path))]
@@ -159,13 +159,13 @@ class TestDocstrings:
 
     @pytest.mark.parametrize("opening", ["The size.", "A size.", "True if so.", "Its size.", "Tokens of it."])
     def test_without_a_verb_is_seen(self, opening: str) -> None:
-        """Of a function or method; a class says what an instance is."""
+        """Only functions and methods are checked; the docstring of a class says what an instance is."""
         method = f'class A:\n    """The size."""\n    def f(self):\n        """{opening}"""'
         assert len(list(verbless(method, "x.py"))) == 1
         assert not list(verbless(method.replace(opening, "Return it."), "x.py"))
 
     def test_open_with_no_question_word(self) -> None:
-        """In every Python file that a clone brings."""
+        """This holds in every Python file."""
         folders = ("scoring", "webapp", "tests", "benchmarks", "scripts", "examples")
         files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
         found = [
@@ -179,13 +179,13 @@ class TestDocstrings:
 
     @pytest.mark.parametrize("word", ["What", "Whether", "Where"])
     def test_an_offender_is_seen(self, word: str) -> None:
-        """As the first word only."""
+        """Only the first word counts."""
         assert QUESTION.search(f'    """{word} it is."""')
         assert not QUESTION.search(f'    """Return {word.lower()} it is."""')
 
 
 class TestSql:
-    """SQL stands in one place."""
+    """SQL is in one place."""
 
     def test_stands_only_in_the_store(self) -> None:
         """No module outside webapp/store has a statement in a string."""
@@ -208,17 +208,17 @@ class TestSql:
         ],
     )
     def test_is_seen_in_any_string(self, statement: str) -> None:
-        """A statement is seen whatever its case, its quotes and what is put into it."""
+        """Case, quotes and inserted values do not matter."""
         assert len(list(sql_in(source(f"x = {statement}")))) == 1
 
     @pytest.mark.parametrize("text", ["'CREATE:'", "'Update the session'", "'Select a message'", "'deleted'"])
     def test_is_not_seen_in_words(self, text: str) -> None:
-        """Words that a page or a keyword list uses are no SQL."""
+        """Ordinary words of pages and keyword lists are not SQL."""
         assert list(sql_in(source(f"x = {text}"))) == []
 
 
 class TestSocketIo:
-    """One gateway between the inside and the browsers."""
+    """Only one module sends messages to browsers."""
 
     def test_only_live_emits(self) -> None:
         """Everything else publishes on the bus."""
@@ -237,24 +237,24 @@ class TestSocketIo:
 
 
 class TestOperations:
-    """There is one way to make an operation, and undo reads nothing else."""
+    """There is one way to make an operation, and undo reads only operations."""
 
     def test_are_stored_by_context_change_only(self) -> None:
-        """A prune, a drop, a pin, a summary, an emergency and a compaction by the agent all collect one."""
+        """Prunes, drops, pins, summaries, emergencies and compactions by the agent all use it."""
         others = [one for one in read_modules().values() if one.name != "webapp.services.session.operation"]
         lines = [line for module in others for line in operations_in(module)]
         assert not lines, "\n" + "\n".join(lines)
 
     def test_that_are_stored_elsewhere_are_seen(self) -> None:
-        """Any object that has the table counts."""
+        """The object that has the table can have any name."""
         assert len(list(operations_in(source("self._store.operations.add(1, row, items)\n")))) == 1
 
 
 class TestFollowedFiles:
-    """Others write into the folders of agents."""
+    """Files in the folders of agents, where other programs write."""
 
     def test_are_opened_in_one_place(self) -> None:
-        """A pipe in place of a transcript must not stop the thread that reads."""
+        """A pipe in place of a transcript must not block the reading thread."""
         modules = [one for one in read_modules().values() if is_within(one.name, "webapp.agents")]
         lines = [line for one in modules if one.name not in OPENERS for line in opened_files_in(one)]
         assert not lines, "\n" + "\n".join(lines)
@@ -291,10 +291,10 @@ class TestScoring:
 
 
 class TestElements:
-    """One element a file, which bears its name."""
+    """One custom element for each file, named after the file."""
 
     def test_each_is_defined_in_the_file_of_its_name(self) -> None:
-        """A script defines no custom element, or the one that it is named after."""
+        """A script defines either no custom element or the one with its own name."""
         defined = {path: elements_in(text) for path, text in our_scripts().items()}
         wrong = [
             f"{path} defines {', '.join(names)}"

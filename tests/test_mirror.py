@@ -1,8 +1,8 @@
-"""Every room, a folder with code, has tests in the same place under `tests/`.
+"""Every folder with code (a "room") has tests in the same place under `tests/`.
 
 `scoring/planning/signals` is tested by the modules of `tests/scoring/planning/signals`, or by one module,
 `tests/scoring/planning/test_signals.py`; a folder of `static` by `tests/js/<folder>/*.test.js` or, where it needs a
-page, by `tests/browser/test_<folder>.py`. A folder that only names things needs none. Exceptions are listed in
+page, by `tests/browser/test_<folder>.py`. A folder without functions and classes needs none. Exceptions are listed in
 pyproject.toml under `[tool.coppice.without-own-test]`, each with its reason.
 """
 
@@ -39,7 +39,7 @@ def rooms(root: Path) -> list[str]:
 
 
 def places(room: str) -> list[str]:
-    """Return the patterns under the root of which one has to match a test of the room."""
+    """Return patterns under the root; at least one of them must match a test of the room."""
     parent, _, name = room.rpartition("/")
     if room.startswith("static/"):
         inner = room.removeprefix("static/")
@@ -53,7 +53,7 @@ def without_test(root: Path) -> list[str]:
 
 
 class TestOurRooms:
-    """The tree as it stands."""
+    """The folders of this repository."""
 
     def test_have_each_a_test(self) -> None:
         """The failure names the rooms without one."""
@@ -61,7 +61,7 @@ class TestOurRooms:
         assert not lacking, "\n".join(f"{room} wants {places(room)[0]}" for room in sorted(lacking))
 
     def test_have_no_exception_that_is_not_needed(self) -> None:
-        """An exception goes when its room does, or gets a test."""
+        """An exception is removed when its room is removed or gets a test."""
         assert set(exceptions()) - set(without_test(ROOT)) == set()
 
 
@@ -69,7 +69,7 @@ class TestTheRule:
     """The rule itself, on a made-up tree."""
 
     def test_names_the_rooms_without_a_test(self, tmp_path: Path) -> None:
-        """One test is enough for a room; a folder that only names things needs none."""
+        """One test is enough for a room; a folder without functions and classes needs none."""
         code = "def f(): ...\n"
         sources = {
             "scoring/a.py": code,

@@ -1,6 +1,6 @@
-"""Rules for committed files: nothing of one machine, no registry's address, nothing large, nothing secret.
+"""Rules for committed files: no paths of a machine, no registry addresses, no secrets, nothing large.
 
-Names that are looked for are put together here from halves, so that this file does not hold them itself.
+Forbidden names are put together from halves here, so that this file does not contain them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.shared import ROOT
 
 LARGEST_BYTES = 1024 * 1024
 
-# The hosts that packages come from. Which one serves is the business of the machine that installs.
+# The hosts of package registries. The machine that installs decides which one is used.
 REGISTRY_HOSTS = (
     "pypi" + ".org",
     "python" + "hosted.org",
@@ -43,7 +43,7 @@ LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock"
 
 
 def committed() -> list[Path]:
-    """The files that git holds, relative to the tree; skips where there is no git or no repository."""
+    """Return the committed files, relative to the root; skip the test without git or a repository."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         pytest.skip("not a git repository, or no git")
@@ -54,7 +54,7 @@ def committed() -> list[Path]:
 
 
 def offences(text: str) -> Iterator[str]:
-    """Return the parts of a text that must not be committed, each with its line."""
+    """Yield the parts of a text that must not be committed, each with its line."""
     for number, line in enumerate(text.splitlines(), start=1):
         for what, pattern in FORBIDDEN.items():
             if found := pattern.search(line):

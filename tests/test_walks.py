@@ -1,4 +1,4 @@
-"""The walks of the architecture page: each stop exists, and the counts above the tables are theirs."""
+"""The walks on the architecture page: each stop exists, and the counts above the tables are right."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def is_there(path: str, name: str) -> bool:
 
 @pytest.mark.parametrize(("path", "name"), sorted(set(STOP.findall(TEXT))))
 def test_a_stop_exists(path: str, name: str) -> None:
-    """A function that moves or gets another name does so on the page, too."""
+    """A function that is moved or renamed must be changed on the page, too."""
     assert is_there(path, name)
 
 
 def test_the_counts_are_those_of_the_tables() -> None:
-    """Stops, the files that they are in, and the folders of these."""
+    """The counts of stops, files and folders are right."""
     _, *walks = re.split(r"(?m)^(?=\*\*[^*]+:\*\* \d+ stops)", TEXT)
     assert len(walks) == 2
     for walk in walks:
@@ -52,7 +52,7 @@ def test_the_counts_are_those_of_the_tables() -> None:
 
 
 def test_a_missing_stop_is_seen() -> None:
-    """A function of another class, or of none, is not the one that is named."""
+    """A function of another class, or of none, does not count."""
     assert is_there("webapp/bus.py", "Bus.publish")
     assert not is_there("webapp/bus.py", "publish")
     assert not is_there("static/shared/socket.js", "receive")

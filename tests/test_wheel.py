@@ -1,4 +1,4 @@
-"""The wheel that users install: it carries its pages and libraries, and shows them without node or this tree."""
+"""The wheel that users install: it contains pages and libraries, and needs neither node nor this repository."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TestTheInstalledPackage:
     """The package as installed by a user without node."""
 
     def test_shows_its_dashboard_without_node_or_the_tree(self, served: str, page: Page) -> None:
-        """The first page comes up live, and nothing it asks for is missing."""
+        """The first page is shown without errors, and every file that it requests exists."""
         faults: list[str] = []
 
         def on_console(message: ConsoleMessage) -> None:
@@ -116,7 +116,7 @@ class TestTheInstalledPackage:
 
 
 def test_the_client_s_wheel_needs_httpx_alone(tmp_path: Path) -> None:
-    """It installs by itself, and is the very module of the server's package."""
+    """Its only dependency is httpx, and its module is the same file as the server's."""
     offline = ("--no-deps", "--no-build-isolation", "--no-index")
     source = str(ROOT / "packages" / "coppice-client")
     subprocess.run([*PIP, "wheel", *offline, "--wheel-dir", str(tmp_path), source], check=True)
