@@ -6,6 +6,7 @@ A script error, a refused style or script, or an unexpected line in the console 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,26 +37,45 @@ def server(tmp_path: Path, folder: ClaudeFolder) -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture(scope="session")
-def shared_context(browser: Browser) -> Iterator[BrowserContext]:
-    """One browser context for all tests of a worker: a desktop's screen, English numbers, one time zone."""
+@contextmanager
+def new_context(browser: Browser) -> Iterator[BrowserContext]:
+    """Open a browser context: a desktop's screen, English numbers, one time zone."""
     context = browser.new_context(
         viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="UTC", reduced_motion="reduce"
     )
     context.set_default_timeout(PATIENCE_MS)
-    context.new_page()  # stays, so that the pages of tests are tabs of its window, not windows
     yield context
     context.close()
 
 
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    """One browser context for all tests of a worker."""
+    with new_context(browser) as context:
+        context.new_page()  # stays, so that the pages of tests are tabs of its window, not windows
+        yield context
+
+
 @pytest.fixture
-def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
-    """The shared context, cleared of the pages, cookies and permissions of earlier tests.
+def own_context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser context for one test that sets the clock, because Playwright cannot remove a clock from a context."""
+    with new_context(browser) as context:
+        yield context
+
+
+@pytest.fixture
+def context(request: pytest.FixtureRequest, shared_context: BrowserContext) -> Iterator[BrowserContext]:
+    """The shared context without the pages, cookies and permissions of earlier tests, or the test's own context.
 
     Stored values need no clearing: they belong to an origin, and the server of each test has its own port.
     """
+    if "own_context" in request.fixturenames:
+        yield request.getfixturevalue("own_context")
+        return
     yield shared_context
-    for page in shared_context.pages[1:]:
+    first, *others = shared_context.pages
+    assert not first.evaluate("'__pwClock' in globalThis"), "a test that sets the clock needs `own_context`"
+    for page in others:
         page.close()
     shared_context.clear_cookies()
     shared_context.clear_permissions()

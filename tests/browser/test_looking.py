@@ -1,4 +1,4 @@
-"""Orientation in a session: the chart, the heaviest messages, one message among many."""
+"""Parts of the session page: the chart, the heaviest messages, the choices of the list, several screens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_session import row
+from tests.browser.session_page import row
 from tests.browser.test_verdict import reading
 from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
@@ -39,7 +39,7 @@ PAINTED = """colour => {
 
 
 def marks_opened(page: Page) -> dict[str, str]:
-    """Click each of two marks on the chart; return by the number of the message that it opened what it names."""
+    """Click each of the two marks on the chart; return the number of the opened message -> the name of the mark."""
     marks = page.locator(".chart-marks button")
     expect(marks).to_have_count(2)
     opened = {}
@@ -83,7 +83,7 @@ class TestTheChart:
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
     def test_names_its_marks_and_opens_their_messages(self, page: Page, server: Server) -> None:  # X19
-        """A prune and its undo say what they were, on hover too; a click opens the message that they came after."""
+        """A prune and its undo have names, also on hover; a click opens the message before them."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         feed(server, session, 2, tokens=50, start=60)
@@ -112,7 +112,7 @@ class TestTheChart:
     def test_opens_the_message_after_a_compaction_and_a_fork(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12, X19
-        """Each has a mark that names it; a click opens the message that it came after."""
+        """Each has a mark with a name; a click opens the message before it."""
         transcript = folder.transcript()
         transcript.user("Fix the login race")
         transcript.assistant(words(300), tokens=8_000)
@@ -140,8 +140,9 @@ class TestTheChart:
                 "13": "The agent compacted its context (unknown); its summary is encrypted and cannot be read",
             }
 
+    @pytest.mark.usefixtures("own_context")
     def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
-        """A failure stands in its place, and the chart follows once the server can tell it."""
+        """The reason is shown in its place, and the chart follows once it can be read."""
         without_live_connection(page)
         page.clock.install()
         intercept(page, "**/timeline*", lambda route: route.abort())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_session import open_session
-from tests.browser.waiting import drawn
+from tests.browser.session_page import APPLY, open_and_settle, open_session
+from tests.browser.waiting import drawn, fast_forward, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -24,19 +24,19 @@ OLDER = """async id => {
 class TestAPageAfterAPrune:
     """One click and the events that it causes."""
 
+    @pytest.mark.usefixtures("own_context")
     def test_reads_history_and_chart_once(self, page: Page, server: Server) -> None:
         """The answer to the click and its three events cause one read each."""
-        session = managed(server, 60)
-        open_session(page, server, session)
-        page.keyboard.press("p")
-        button = page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))
+        page.clock.install()
+        open_and_settle(page, f"{server.url}/sessions/{managed(server, 60)}")
+        button = page.get_by_role("button", name=APPLY)
         expect(button).to_be_visible()
-        expect(page.locator("token-chart canvas")).to_be_visible()
         read: Counter[str] = Counter()
         page.on("request", lambda r: read.update([r.url.rsplit("/", 1)[1].split("?")[0]]))
         button.click()
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
-        page.wait_for_timeout(1_500)  # longer than the page delays any read
+        until(page, lambda: read["timeline"] and read["operations"])
+        fast_forward(page)
         assert (read["timeline"], read["operations"], read["stats"]) == (1, 1, 0)
 
     def test_ignores_an_older_version_of_the_session(self, page: Page, server: Server) -> None:
@@ -51,16 +51,18 @@ class TestAPageAfterAPrune:
 class TestAPanelOutOfSight:
     """The heaviest parts, for which the server goes through all messages."""
 
+    @pytest.mark.usefixtures("own_context")
     def test_is_read_once_it_can_be_seen(self, page: Page, server: Server) -> None:
         """Neither a closed sheet nor a hidden tab asks; both show the present state when they are opened."""
         session = managed(server, 6, tokens=50)
         page.set_viewport_size({"width": 390, "height": 844})
         asked: list[str] = []
         page.on("request", lambda one: asked.append(one.url) if one.url.endswith("/heaviest") else None)
+        page.clock.install()
         open_session(page, server, session)
         feed(server, session, 2, tokens=50, start=6)
         expect(page.locator(".meta")).to_contain_text("8 messages")
-        page.wait_for_timeout(1_500)  # longer than the page delays any read
+        fast_forward(page)
         assert asked == []
         page.get_by_role("navigation", name="Panels").get_by_role("button", name="Heaviest").click()
         user = page.locator(".heavy li").filter(has=page.get_by_role("button", name="user", exact=True))
@@ -69,7 +71,7 @@ class TestAPanelOutOfSight:
         page.evaluate(HIDE, True)
         feed(server, session, 2, tokens=50, start=8)
         expect(page.locator(".meta")).to_contain_text("10 messages")
-        page.wait_for_timeout(3_500)
+        fast_forward(page)
         assert len(asked) == 1
         page.evaluate(HIDE, False)
         expect(user).to_contain_text("5 messages")
@@ -96,10 +98,8 @@ class TestAPageWithManyNewMessages:
     def test_reads_and_draws_little(self, page: Page, server: Server) -> None:
         """Each message is drawn once; lists and chart are read at intervals, not for each message."""
         session = managed(server, 30)
-        open_session(page, server, session)
-        expect(page.locator("token-chart canvas")).to_be_visible()
+        open_and_settle(page, f"{server.url}/sessions/{session}")
         expect(page.locator("heavy-panel .heavy-rows small").first).to_be_visible()
-        page.wait_for_load_state("networkidle")
         page.evaluate(WATCH_DRAWING)
         asked: Counter[str] = Counter()
         page.on("request", lambda r: asked.update([r.url.rsplit("/", 1)[1].split("?")[0]]))

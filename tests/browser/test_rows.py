@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_session import open_session, row
+from tests.browser.session_page import open_session, row
 from tests.browser.waiting import LIST, drawn, hold
 from tests.browser.writing import feed, managed
 from tests.servers import Server
@@ -16,7 +17,7 @@ from webapp.services.planning.requests import PruneRequest
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 SLIDING = re.compile(r"\bentering\b")
-# Counts the changes of place of what is drawn: of rows, and of the box that holds them.
+# Counts the movements of rows and of the box around them.
 WATCH_PLACES = """() => {
   window.placed = 0;
   new MutationObserver(changes => window.placed += changes.filter(({ target, oldValue }) =>
@@ -52,6 +53,7 @@ class TestPlaces:
         expect(page.locator(".heavy li").first).to_be_visible()
         expect(page.locator("token-chart canvas")).to_be_visible()
         expect(row(page, 58).locator(".fate b")).to_be_visible()
+        expect(page.locator(".verdict .said")).to_contain_text("Prune now: ")
         row(page, 58).hover()
         before = row(page, 58).evaluate(PLACES)
         page.keyboard.press("p")
@@ -114,8 +116,8 @@ class TestNewRows:
         feed(server, session, 1, tokens=50, start=12)
         expect(row(page, 13)).to_be_visible()
 
-    def test_move_the_others_as_one(self, page: Page, server: Server) -> None:
-        """A row that comes changes the place of the whole list, and of no other row."""
+    def test_move_the_list_as_a_whole(self, page: Page, server: Server) -> None:
+        """A new row moves the whole list and no single row."""
         session = managed(server, 12, tokens=50)
         open_session(page, server, session)
         expect(rows(page)).to_have_count(12)
@@ -125,8 +127,9 @@ class TestNewRows:
         drawn(page)
         assert page.evaluate("window.placed") == 1
 
+    @pytest.mark.usefixtures("own_context")
     def test_slide_in_unless_others_have_just_come(self, page: Page, server: Server) -> None:
-        """Messages that come quickly do not start one movement while another runs, nor end it."""
+        """A message that arrives during a movement neither starts another movement nor ends this one."""
         session = managed(server, 12, tokens=50)
         page.clock.set_fixed_time(NOON)
         open_session(page, server, session)

@@ -1,4 +1,4 @@
-"""Waiting in a page: for a condition, a drawn frame, or a request held back by the test."""
+"""Waiting for a condition, a drawn frame or a request in a page; answering and holding its requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import waiting
 
 # Reads of the rows of a session's list, not the heaviest messages beside it.
 LIST = re.compile(r"/messages\?(?!.*sort=tokens)")
-# An address of every server, and an answer that none gives to it.
+# The address of the test request, and a status with which no server answers it.
 PROBE, CAUGHT = "/healthz", 204
 
 
@@ -21,7 +21,7 @@ def until(page: Page, condition: Callable[[], object]) -> None:
 
 
 def holds(page: Page, script: str, arg: object = None) -> None:
-    """Return once `script` is true in the page; Playwright's own wait needs eval, which the pages forbid."""
+    """Return once `script` is true in the page. Playwright's own wait needs eval, which the pages forbid."""
     until(page, lambda: page.evaluate(script, arg))
 
 
@@ -30,11 +30,20 @@ def drawn(page: Page) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def fast_forward(page: Page, seconds: int = 30) -> None:
+    """Let time pass on the page's clock: whatever the page delays by less happens now.
+
+    The clock must be installed before the page is opened, in a context of the test's own.
+    """
+    page.clock.fast_forward(1_000 * seconds)
+    drawn(page)
+
+
 def intercept(page: Page, pattern: str | re.Pattern[str], handler: Callable[[Route], object]) -> None:
     """Answer matching requests with `handler` from now on.
 
-    Chromium confirms an interception before the loader of an open page knows of it, so that a busy machine lets the
-    page's next request pass. Here one request has been intercepted on return.
+    Chromium confirms an interception before it reaches the loader of an open page, so on a busy machine the page's next
+    request could pass. This function returns only after a test request was intercepted.
     """
     page.route(pattern, handler)
     if not page.url.startswith("http"):
@@ -45,9 +54,9 @@ def intercept(page: Page, pattern: str | re.Pattern[str], handler: Callable[[Rou
 
 
 def without_live_connection(page: Page) -> None:
-    """Let the pages opened from now on wait for their live connection for ever.
+    """Give no live connection to the pages opened from now on.
 
-    A connection that comes about reads again what failed, at times before a test has clicked to read it again.
+    A new connection repeats failed reads, which can happen before the test has clicked to repeat them.
     """
     page.route_web_socket("**/socket.io/**", lambda socket: None)
 
@@ -55,9 +64,9 @@ def without_live_connection(page: Page) -> None:
 def hold(
     page: Page, pattern: str | re.Pattern[str], act: Callable[[], object], *, others: bool = False
 ) -> Route:
-    """Run `act` and return the request that it causes, held back until the test continues it.
+    """Run `act` and return the request that it causes, held until the test continues it.
 
-    With `others`, later requests are answered meanwhile; otherwise they wait too.
+    With `others`, later requests are answered; otherwise they are held, too.
     """
     held: list[Route] = []
 

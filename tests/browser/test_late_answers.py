@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.test_session import open_session
-from tests.browser.waiting import LIST, hold, intercept, until
+from tests.browser.session_page import open_and_settle, open_session
+from tests.browser.waiting import LIST, fast_forward, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
@@ -40,20 +41,23 @@ def held(page: Page, address: str, method: str = "GET", wanted: bool = True) -> 
 class TestAVerdict:
     """The verdict needs the plan that the list's fates need."""
 
+    @pytest.mark.usefixtures("own_context")
     def test_is_asked_for_with_the_fates(self, page: Page, server: Server) -> None:
         """It is not asked for while the list waits, when the server would make a plan for it alone."""
         session = managed(server, 60, tokens=50)
-        open_session(page, server, session)
-        page.wait_for_load_state("networkidle")
+        page.clock.install()
+        open_and_settle(page, f"{server.url}/sessions/{session}")
         asked: list[str] = []
         page.on("request", lambda one: asked.append(one.url) if one.url.endswith("/verdict") else None)
         rows = hold(page, LIST, lambda: feed(server, session, 1, tokens=50, start=60))
         until(page, lambda: len(asked) == 1)
         feed(server, session, 1, tokens=50, start=61)
         expect(page.locator(".meta")).to_contain_text("62 messages")
-        page.wait_for_timeout(1_500)  # longer than the page waits between two verdicts
+        fast_forward(page, 2)
         assert len(asked) == 1
-        rows.continue_()
+        with page.expect_response(LIST):
+            rows.continue_()
+        fast_forward(page)  # the page waits ten times as long as the list took
         until(page, lambda: len(asked) == 2)
 
 
@@ -119,8 +123,7 @@ class TestALateAnswer:
     def test_still_shows_its_rows_where_others_came_before_it(self, page: Page, server: Server) -> None:
         """Messages that keep coming do not keep the fates of older ones from the list."""
         session = managed(server, 60, tokens=50)
-        open_session(page, server, session)
-        page.wait_for_load_state("networkidle")
+        open_and_settle(page, f"{server.url}/sessions/{session}")
         message = server.app.messages.page(session, PageRequest(limit=10)).messages[9]
         asked = hold(page, LIST, lambda: server.app.operations.pin(session, message.id))
         feed(server, session, 1, start=60)
