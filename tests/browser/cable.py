@@ -1,12 +1,15 @@
-"""A cable between a page and a server that a test can cut and mend: a TCP forwarder with its own port."""
+"""A TCP forwarder between a page and a server; a test can cut it and mend it like a cable."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import threading
+from collections.abc import Iterator
+from urllib.parse import urlsplit
 
-LOOPBACK = "127.0.0.1"
+from tests.servers import LOOPBACK, Server
+
 CHUNK_BYTES = 64 * 1024
 
 
@@ -64,3 +67,15 @@ class Cable:
         """End every connection and stop listening."""
         self.cut()
         self._listener.close()
+
+
+@contextlib.contextmanager
+def cable_to(server: Server) -> Iterator[Cable]:
+    """Put a cable between the page and the server, and close it when the block ends."""
+    port = urlsplit(server.url).port
+    assert port is not None
+    cable = Cable(port)
+    try:
+        yield cable
+    finally:
+        cable.close()

@@ -12,14 +12,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser import writing
+from tests.browser.session_page import APPLY
 from tests.browser.test_overview import DROP
-from tests.browser.test_planning import APPLY
 from tests.browser.waiting import drawn, holds
 from tests.servers import Server
 from tests.waiting import PATIENCE
 from webapp.services.planning.requests import PruneRequest
 
-# With a title too long for any screen, so that a page which makes room for it is seen.
+# With a title too long for any screen, to find pages that grow with it.
 managed = partial(writing.managed, title="A managed session " + "with a title that goes on " * 12)
 
 
@@ -156,7 +156,7 @@ PAGES = [
     open_empty, open_settings, open_search, open_memory, open_error,
 ]  # fmt: skip
 
-# Notes every transition and animation that begins, and every scroll that would be smooth.
+# Records every transition and animation that begins, and every smooth scroll.
 WATCH_MOTION = """
   window.moved = new Set();
   for (const type of ["transitionrun", "animationstart"])
@@ -173,7 +173,7 @@ WATCH_MOTION = """
   }
 """
 
-# Axe describes every element that it reports, and nobody reads of those that keep a rule.
+# Without this, axe also describes every element that breaks no rule.
 ONLY_VIOLATIONS = {"resultTypes": ["violations"]}
 
 

@@ -7,8 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_planning import APPLY
-from tests.browser.test_session import open_session, row
+from tests.browser.session_page import APPLY, open_session, row
 from tests.browser.test_settings import of_type
 from tests.browser.test_tuning import move, open_tuning
 from tests.browser.waiting import holds

@@ -54,13 +54,13 @@ class TestPages:
         first = wire.visit(f"{server.url}/sessions/{session}", listed)
         overview = wire.visit(server.url, lambda: expect(page.get_by_role("table")).to_be_visible())
         again = wire.visit(f"{server.url}/sessions/{session}", listed)
-        assert first.size <= 200_000
+        assert first.size <= FIRST_BYTES
         assert len([one for one in first.fetched if "/static/" in one.url]) <= 64
         # A panel is read again where the scores arrive after its first answer.
         asked = Counter(one.url.split("/api/")[1] for one in first.fetched if "/api/" in one.url)
         assert len(asked) <= 8
         assert max(asked.values()) <= 2
-        assert max(overview.size, again.size) <= 40_000
+        assert max(overview.size, again.size) <= NEXT_BYTES
         for visit in (overview, again):
             assert [one.url for one in visit.sent if one.revalidated] == []
             before = {one.url for one in first.fetched if "/static/" in one.url}
@@ -113,7 +113,7 @@ class TestPages:
         settings = wire.visit(
             f"{server.url}/settings", lambda: expect(words).to_contain_text("With the saved settings")
         )
-        assert settings.size <= 40_000
+        assert settings.size <= NEXT_BYTES
         assert [one.url for one in settings.sent if one.revalidated] == []
         asked = [one.url.split("/api/")[1] for one in settings.fetched if "/api/" in one.url]
         assert asked.count(f"sessions/{session}/plan") == 1

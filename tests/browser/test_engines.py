@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_planning import APPLY
+from tests.browser.session_page import APPLY
 from tests.browser.writing import managed
 from tests.postgresql import Cluster
 from tests.servers import running_server

@@ -9,21 +9,12 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.browser.cable import Cable
+from tests.browser.cable import Cable, cable_to
+from tests.browser.session_page import open_and_settle
 from tests.browser.waiting import holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
-
-
-@contextmanager
-def cable_to(server: Server) -> Iterator[Cable]:
-    """Put a cable between the page and the server, and close it when the block ends."""
-    cable = Cable(int(server.url.rsplit(":", 1)[1]))
-    try:
-        yield cable
-    finally:
-        cable.close()
 
 
 class TestALostConnection:
@@ -203,11 +194,12 @@ class TestALostConnection:
         expect(fault).to_have_count(0)
 
     def test_can_be_tried_again_on_the_settings_page(self, page: Page, server: Server) -> None:
-        """A page whose first read fails shows the reason, and a click reads again."""
+        """A page whose first read fails shows its heading and the reason, and a click reads again."""
         without_live_connection(page)
         intercept(page, "**/api/settings", lambda route: route.abort())
         page.goto(f"{server.url}/settings")
         expect(page.get_by_role("alert")).to_contain_text("the server does not answer")
+        expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
         page.unroute("**/api/settings")
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("heading", name="Weights")).to_be_visible()
@@ -278,7 +270,7 @@ class TestReadsThatFailed:
 
 @contextmanager
 def kept_open(page: Page, server: Server, session: str) -> Iterator[None]:
-    """Keep the room of a session open in another page, so that a page that returns is sent events only."""
+    """Keep the room of a session open in another page, so that a page that reconnects gets events only."""
     drop = server.app.messages.page(session, PageRequest(sort="oldest", limit=1)).messages[0].id
     server.app.operations.drop(session, drop)
     other = page.context.new_page()
@@ -290,11 +282,8 @@ def kept_open(page: Page, server: Server, session: str) -> Iterator[None]:
 
 def open_over(page: Page, cable: Cable, session: str) -> None:
     """Open a session with its history through a cable, and wait until all of it is read."""
-    page.goto(f"{cable.url}/sessions/{session}?panel=history")
-    expect(page.locator(".live")).to_have_text("live")
-    expect(page.locator(".msg .fate b").first).to_be_visible()
+    open_and_settle(page, f"{cable.url}/sessions/{session}?panel=history")
     expect(page.locator(".operations li").first).to_be_visible()
-    page.wait_for_load_state("networkidle")
 
 
 def cut(page: Page, cable: Cable) -> None:
@@ -333,8 +322,8 @@ class TestADeletedSession:
             expect(page.get_by_role("heading", name="This session was deleted")).to_be_visible()
 
 
-class TestASessionToCome:
-    """A session page opened before the session is known, as when a link is quicker than the reading of a file."""
+class TestASessionThatComesLater:
+    """A page opened before its session is known, as when a link is followed before the file was read."""
 
     def test_appears_once_its_file_is_read(
         self, page: Page, server: Server, folder: ClaudeFolder
@@ -368,7 +357,7 @@ class TestASessionToCome:
             expect(page.locator(".msg")).to_have_count(4)
 
     def test_takes_its_own_snapshot_only(self, page: Page, server: Server) -> None:
-        """A snapshot of the room of all sessions may arrive when the session is there already."""
+        """It ignores a snapshot of the room of all sessions that arrives after its own."""
         managed(server, 2, tokens=50, id="to-come", title="Here at last")
         page.goto(f"{server.url}/sessions/to-come")
         expect(page.locator(".msg")).to_have_count(2)
@@ -381,8 +370,8 @@ class TestASessionToCome:
         )
         expect(page.get_by_role("heading", name="Here at last")).to_be_visible()
 
-    def test_leaves_the_room_of_all_sessions_then(self, page: Page, server: Server) -> None:
-        """Changes of other sessions are not sent to it any more."""
+    def test_leaves_the_room_of_all_sessions(self, page: Page, server: Server) -> None:
+        """Once the session is known, changes of other sessions are no longer sent to the page."""
         sent: list[str] = []
         page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
         page.goto(f"{server.url}/sessions/to-come")

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_session import open_session, row
+from tests.browser.session_page import open_session, row
 from tests.browser.waiting import drawn, hold, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
@@ -45,8 +45,8 @@ class TestWindowing:
         assert 400 < int(middle) < 1_300
         expect(page.get_by_role("table", name="Messages")).to_have_attribute("aria-rowcount", f"{LONG + 202}")
 
-    def test_leaves_nothing_behind_of_rows_that_went(self, page: Page, server: Server) -> None:
-        """However far somebody scrolls, the page has the same nodes for a row; it had one more for each that went."""
+    def test_leaves_no_nodes_of_removed_rows(self, page: Page, server: Server) -> None:
+        """However far the reader scrolls, the number of nodes for each row stays the same."""
         open_session(page, server, long_session(server))
         nodes = "(({childNodes, children}) => childNodes.length / children.length)"
         for place in ("20000", "40000", "20000"):

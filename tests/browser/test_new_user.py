@@ -10,12 +10,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.session_page import APPLY, copied
 from tests.browser.test_verdict import listed
 from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.servers import Server
 from tests.waiting import until
-
-APPLY = re.compile(r"^(Prune \d+ messages?|Shorten \d+ outputs?)")
 
 
 def crowded(folder: ClaudeFolder, cwd: Path) -> Transcript:
@@ -74,8 +73,7 @@ class TestANewUser:
         ).click()
         page.get_by_role("button", name="Write the copy").click()
         page.get_by_role("button", name="Copy command").click()
-        command = page.evaluate("navigator.clipboard.readText()")
-        assert command.startswith(f"cd {tmp_path} && claude --resume ")
+        command = copied(page, f"cd {tmp_path} && claude --resume ")
         copy = Transcript(
             transcript.path.with_name(command.rpartition(" ")[2] + ".jsonl"),
             command.rpartition(" ")[2],

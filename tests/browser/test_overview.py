@@ -299,7 +299,7 @@ ASKED = """() => {
 }"""
 
 
-class TestAbove:
+class TestASessionAboveItsTarget:
     """A session that crosses its target while the page is in the background."""
 
     def test_is_counted_in_the_tab(self, page: Page, server: Server) -> None:
@@ -488,7 +488,7 @@ class TestUnknownAddresses:
         page.set_viewport_size({"width": 360, "height": 740})
         page.goto(f"{server.url}/sessions/{'x' * 90}")
         expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
     def test_reveal_nothing_without_the_token(self, page: Page, tmp_path: Path) -> None:
         """Without the token the page only asks for it; with the token it shows that the session is unknown."""

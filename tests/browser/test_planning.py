@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
-from tests.browser.test_live import cable_to
-from tests.browser.test_session import open_session, row, tokens_shown
+from tests.browser.cable import cable_to
+from tests.browser.session_page import APPLY, open_session, row, tokens_shown
 from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
 from tests.servers import Server
 
-APPLY = re.compile(r"^(Prune \d+ messages?|Shorten \d+ outputs?)")
 # An output of distinct lines with an error: worth keeping, and long enough to be shortened.
 OUTPUT = "".join(f"src/module_{n}.py:{n}: something or other\n" for n in range(400)) + "ERROR: it broke\n"
 
@@ -33,6 +32,13 @@ def open_followed(page: Page, server: Server, transcript: Transcript) -> None:
     page.goto(server.url)
     expect(page.locator(".session-row .c-full")).to_contain_text("90.0")
     open_session(page, server, transcript.session)
+
+
+def version_of(planned: Request) -> int:
+    """Return the version of the session for which a request made a plan."""
+    response = planned.response()
+    assert response is not None
+    return int(response.json()["version"])
 
 
 def show_all(page: Page) -> None:
@@ -108,6 +114,8 @@ class TestTheListUnderAPlan:
         expect(page).to_have_url(re.compile("show=changes&sort=tokens"))
         changes = page.get_by_role("button", name=re.compile(r"^Changes \d+"))
         expect(changes).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".msg:not([data-fate=goes]), .msg[data-coming=true]")).to_have_count(0)
+        expect(page.locator(".msg").first).to_be_visible()
         fates = page.locator(".msg").evaluate_all("rows => [...new Set(rows.map(row => row.dataset.fate))]")
         assert fates == ["goes"]
         sizes = [
@@ -272,9 +280,11 @@ class TestGrowing:
         for start in range(60, 68):
             feed(server, session, 1, tokens=5, start=start)
             expect(row(page, start + 1)).to_be_visible()
-        with page.expect_response("**/plan") as planned:
-            feed(server, session, 1, tokens=5, start=68)
-        assert planned.value.json()["version"] >= server.app.sessions.get(session).version - 1
+        planned: list[Request] = []
+        page.on("requestfinished", lambda one: planned.append(one) if one.url.endswith("/plan") else None)
+        feed(server, session, 1, tokens=5, start=68)
+        latest = server.app.sessions.get(session).version
+        until(page, lambda: any(version_of(one) == latest for one in planned))
         expect(chip).to_be_visible()
         expect(page.get_by_label("Cut to")).to_have_value("40")
         expect(page.locator(".note-box")).to_have_count(0)
@@ -330,7 +340,7 @@ class TestApplying:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
 
-class TestSight:
+class TestVisibleParts:
     """The parts of the plan that stay visible while its reasons scroll."""
 
     def test_keeps_bars_slider_and_button_visible(self, page: Page, server: Server) -> None:  # X1, X4

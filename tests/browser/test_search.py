@@ -1,4 +1,4 @@
-"""Search over all messages of all sessions."""
+"""The search page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TestSearching:
         expect(hit).to_have_count(1)
         expect(hit.locator("mark")).to_have_text("heron")
         expect(hit.locator(".snippet")).to_contain_text("<b>heron</b>")
-        assert page.url.endswith("/search?q=heron")
+        expect(page).to_have_url(f"{server.url}/search?q=heron")
         field.fill("message")
         out = page.locator(".hit", has_text="out of the context")
         expect(out).to_have_count(1)

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
+from tests.browser.session_page import APPLY, copied, open_session, row, tokens_shown
 from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
@@ -19,22 +20,6 @@ from webapp.store.operations import Facts
 EVIL = "<script>window.hurt = true</script><img src=x onerror='window.hurt = true'> & <b>bold</b>"
 
 METERS = "meters => meters.map(meter => meter.getAttribute('aria-valuetext'))"
-
-
-def open_session(page: Page, server: Server, session: str) -> None:
-    """Open a session's page and wait for its messages."""
-    page.goto(f"{server.url}/sessions/{session}")
-    expect(page.locator(".msg").first).to_be_visible()
-
-
-def row(page: Page, number: int) -> Locator:
-    """Return the row of one message."""
-    return page.locator(".msg").filter(has=page.locator(".m-number", has_text=re.compile(f"^{number:,}$")))
-
-
-def tokens_shown(page: Page) -> int:
-    """Return the tokens of the context as the page shows them."""
-    return int(re.sub(r"\D", "", page.locator(".bar .figure").last.inner_text().split("(")[0]))
 
 
 class TestPruning:
@@ -313,6 +298,7 @@ class TestHistory:
         expect(close).to_be_focused()
         page.get_by_role("button", name="Undo").last.click()
         expect(page.locator(".operations > li[data-undone=true]")).to_have_count(1)
+        expect(region.get_by_role("meter")).to_have_count(2)
         assert region.get_by_role("meter").evaluate_all(METERS) == promised
         close.focus()
         page.keyboard.press("Enter")
@@ -375,7 +361,7 @@ class TestFollowedSessions:
         agent = page.locator(".bar .figure").first.inner_text()
         page.keyboard.press("p")
         page.get_by_label("Cut to").fill("15")
-        page.get_by_role("button", name=re.compile(r"^(Prune \d+ messages|Shorten \d+ outputs)")).click()
+        page.get_by_role("button", name=APPLY).click()
         expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")
         expect(page.locator(".bar .figure").first).to_have_text(agent)
         expect(page.locator(".verdict")).to_contain_text(re.compile(r"32\s% full, its pruned copy \d+\s%"))
@@ -394,7 +380,7 @@ class TestFollowedSessions:
         page.get_by_role("link", name="Fix the login race", exact=True).click()
         page.get_by_role("button", name="Prune…").click()
         page.get_by_label("Cut to").fill("15")
-        page.get_by_role("button", name=re.compile(r"^(Prune \d+ messages|Shorten \d+ outputs)")).click()
+        page.get_by_role("button", name=APPLY).click()
         expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")
         notice = page.get_by_role("status").filter(has_text="freed")
         expect(notice.get_by_role("button", name="Undo")).to_be_visible()
@@ -403,7 +389,7 @@ class TestFollowedSessions:
         expect(dialog.get_by_text("less on each call")).to_be_visible()
         dialog.get_by_role("button", name="Write the copy").click()
         dialog.get_by_role("button", name="Copy command").click()
-        command = page.evaluate("navigator.clipboard.readText()")
+        command = copied(page, f"cd {tmp_path} && claude --resume ")
         copy_id = command.rpartition(" ")[2]
         assert command == f"cd {tmp_path} && claude --resume {copy_id}"
         assert (transcript.path.parent / f"{copy_id}.jsonl").exists()

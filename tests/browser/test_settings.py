@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from scoring.signals import SIGNALS, Signal
-from tests.browser.test_session import open_session
-from tests.browser.waiting import holds, intercept, without_live_connection
+from tests.browser.session_page import open_session
+from tests.browser.waiting import holds, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.providers.endpoints import answering, sending
@@ -404,16 +404,6 @@ class TestTrying:
         page.goto(f"{server.url}/settings")
         page.locator("what-if").get_by_role("link", name="Sessions").click()
         expect(page.get_by_role("button", name="Start the demo session")).to_be_visible()
-
-    def test_is_read_again_after_a_failure(self, page: Page, server: Server) -> None:
-        """The page of a failed read keeps its heading, and its button reads again."""
-        without_live_connection(page)
-        intercept(page, "**/api/settings", lambda route: route.abort())
-        page.goto(f"{server.url}/settings")
-        expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
-        page.unroute("**/api/settings")
-        page.get_by_role("button", name="Try again").click()
-        expect(page.get_by_role("heading", name="Weights")).to_be_visible()
 
 
 class TestTaskTypes:

@@ -1,7 +1,8 @@
-"""A team's view: sessions of several users and machines, and limits on their age and size."""
+"""The pages of a team: sessions of several users and machines, and limits on their age and size."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -36,7 +37,7 @@ class TestATeam:
         expect(page.locator("tr.session-row")).to_have_count(2)
         page.get_by_label("Host", exact=True).select_option("box")
         expect(page.locator("tr.session-row")).to_have_count(1)
-        assert "user=ada" in page.url
+        expect(page).to_have_url(re.compile("user=ada"))
         page.reload()
         expect(page.locator("tr.session-row")).to_have_count(1)
         page.get_by_label("Host", exact=True).select_option("")

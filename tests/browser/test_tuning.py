@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, Response, expect
 
-from tests.browser.test_planning import APPLY
-from tests.browser.test_session import open_session
+from tests.browser.session_page import APPLY, open_session
 from tests.browser.writing import managed
 from tests.servers import Server
 

@@ -168,11 +168,13 @@ class TestBothPages:
         expect(listed(page, "full")).to_contain_text("pays back")
         names = [one.id for one in apps.sessions.list()]
         until(page, lambda: all(one.verdict.priced for one in apps.sessions.list()))
-        said = {name: listed(page, name).inner_text() for name in names}
-        for name in names:
+        texts = {name: apps.verdicts.of(name).text for name in names}
+        for name, text in texts.items():
+            expect(listed(page, name)).to_have_text(text)
+        for name, text in texts.items():
             page.goto(f"{server.url}/sessions/{name}")
-            expect(page.locator(".verdict .said")).to_have_text(said[name])
-            assert server.app.verdicts.of(name).text == said[name].replace("\u202f", " ")
+            expect(page.locator(".verdict .said")).to_have_text(text)
+            assert apps.verdicts.of(name).text == text
 
 
 def listed(page: Page, session: str) -> Locator:

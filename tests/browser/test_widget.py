@@ -26,6 +26,7 @@ COUNT = """() => {
     return own(address, init);
   };
 }"""
+NO_POLLING = "window.setInterval = () => 0"
 BURST = """async session => {
   const { live } = await import("/static/shared/socket.js");
   for (let i = 0; i < 20; i++)
@@ -87,6 +88,7 @@ class TestTheWidget:
         """Many events during a read cause one more read, not one each."""
         session = managed(server, 2, tokens=50)
         page.goto(f"{server.url}/search")
+        page.evaluate(NO_POLLING)
         page.evaluate(COUNT)
         held = hold(page, "**/stats", lambda: page.evaluate(PUT, session))
         page.evaluate(BURST, session)
@@ -100,7 +102,7 @@ class TestTheWidget:
         """It follows the new session live, and ignores a late answer for the old one."""
         before, after = managed(server, 2, tokens=50), managed(server, 5, tokens=50)
         page.goto(f"{server.url}/search")
-        page.evaluate("window.setInterval = () => 0")
+        page.evaluate(NO_POLLING)
         ended: list[Request] = []
         for end in ("requestfinished", "requestfailed"):
             page.on(end, lambda request: ended.append(request) if before in request.url else None)

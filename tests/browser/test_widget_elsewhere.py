@@ -13,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Request, expect
 
+from tests.browser.waiting import holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server, running_server
 from webapp.access.identity import VIEWER
@@ -208,7 +209,7 @@ class TestItsPage:
             managed(server, 2, tokens=50, title="a session with a long title " * 5)
             page.goto(f"{server.url}/widget")
             expect(page.locator("context-manager-widget dd").first).to_have_text("2")
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            holds(page, "document.documentElement.scrollWidth <= innerWidth")
             found = Axe().run(page)
             assert found.violations_count == 0, found.generate_report()
 

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_session import open_session, row
+from tests.browser.session_page import open_session, row
 from tests.browser.writing import ClaudeFolder, managed, words
 from tests.servers import Server
 

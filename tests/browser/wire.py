@@ -1,4 +1,4 @@
-"""The bytes that visits of a page receive, as the browser counts them: headers and compressed content."""
+"""The bytes that a page receives, as the browser counts them: headers and compressed content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from tests.browser.waiting import holds
 
-# A page fetches the modules of others while it is idle, which on a busy machine may be long after it is shown.
+# Returns whether the page has prefetched the modules of other pages, which it does once it is idle.
 PREFETCHED = """() => {
   const named = JSON.parse(document.querySelector("#prefetch")?.textContent ?? "[]");
   const fetched = new Set(performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
