@@ -1,12 +1,13 @@
 """Tokens that Claude Code sends without writing them, predicted by its own rules, and those it writes without sending.
 
 Versions that write `attachment` rows record what they add to a call. Older ones, and sub-agents of newer ones, add the
-same without recording it. Three of these can be predicted, by rules that public analyses of the agent's code describe:
+same without recording it. Four of these can be predicted, by rules that public analyses of the agent's code describe:
 
 - The reminder of the task list comes with the call after the tenth row of answers since the list was last written and
   since the last reminder (`TURNS_SINCE_WRITE`, `TURNS_BETWEEN_REMINDERS`), not counting thoughts, and shows the list.
-  Versions before 2.1 use seven and three, and count the row that writes the list. In the sessions that
+  Versions 2.0 use seven and three, and count the row that writes the list. In the sessions that
   `benchmarks.prediction` replays these steps are right from call to call.
+- Versions before 2.0 show the list after each change of it instead.
 - After a compaction the files read last are sent again, at most five of at most 5,000 tokens each
   (`POST_COMPACT_MAX_FILES_TO_RESTORE`, `POST_COMPACT_MAX_TOKENS_PER_FILE`).
 - The message of a hook that blocks a call is sent twice: as the call's result, and as a reminder.
@@ -39,9 +40,9 @@ TASKS, TODOS = frozenset({"TaskCreate", "TaskUpdate"}), "TodoWrite"
 READ = "Read"
 # Rows of answers since the list was written, and since the last reminder.
 STEPS, OLDER_STEPS = (10, 10), (7, 3)
-LONGER_FROM = (2, 1)
-# The words of the reminder with the tags around them, in tokens of o200k.
-WORDS, OLDER_WORDS = 115, 95
+SHOWN_BEFORE, LONGER_FROM = (2, 0), (2, 1)
+# The words of the reminder, and of the note that the list has changed, with the tags around them, in tokens of o200k.
+WORDS, OLDER_WORDS, CHANGED_WORDS = 115, 95, 45
 # Arguments that are never sent. This applies to a plan only if it was written to a file: in the tool's first versions
 # it came from the model.
 EXIT_PLAN, PLANS = "ExitPlanMode", "/.claude/plans/"
@@ -57,8 +58,9 @@ class TaskReminders(Unwritten):
 
     `recorded`: the transcript records what is added. `plans`: a plan was written to a file. `unsent`: tokens
     written since the last call that are not sent, `once`: tokens without a row that come with the next call.
-    `older`: the steps of versions before 2.1 apply. `files` are the tokens of the files read last by path, newest
-    last, `reading` the paths of the reads whose results are still expected.
+    `older`: the steps of versions before 2.1 apply; `oldest`: the list is shown when it changes. `files` are the
+    tokens of the files read last by path, newest last, `reading` the paths of the reads whose results are still
+    expected.
     """
 
     since_list: int = 0
@@ -68,6 +70,7 @@ class TaskReminders(Unwritten):
     plans: bool = False
     unsent: int = 0
     older: bool = False
+    oldest: bool = False
     once: int = 0
     files: dict[str, int] = field(default_factory=dict)
     reading: dict[str, str] = field(default_factory=dict)
@@ -75,7 +78,8 @@ class TaskReminders(Unwritten):
     def version(self, version: str) -> None:
         """Note the version of the agent that writes."""
         numbers = tuple(int(n) for n in version.split(".")[:2] if n.isdigit())
-        self.older = len(numbers) == len(LONGER_FROM) and numbers < LONGER_FROM
+        known = len(numbers) == len(LONGER_FROM)
+        self.older, self.oldest = known and numbers < LONGER_FROM, known and numbers < SHOWN_BEFORE
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Take one more row, in order of arrival. `counter` counts as the session's model does, by `factor`."""
@@ -83,7 +87,7 @@ class TaskReminders(Unwritten):
             if entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b""):
                 self.recorded, self.once = True, 0
             for result in entry.message.results:
-                self._take_result(result, counter)
+                self._came(result, counter)
             return
         call = entry.call_key or entry.group or entry.source_id or ""
         if call != self.call:
@@ -96,9 +100,9 @@ class TaskReminders(Unwritten):
         self.since_reminder += 1
         for part in entry.message.parts:
             if isinstance(part, ToolCall):
-                self._take_call(part, counter)
+                self._called(part, counter, factor)
 
-    def _take_result(self, result: ToolResult, counter: TokenCounter) -> None:
+    def _came(self, result: ToolResult, counter: TokenCounter) -> None:
         path = self.reading.pop(result.call_id, None)
         if path is not None and not result.is_error:
             self.files.pop(path, None)
@@ -108,12 +112,14 @@ class TaskReminders(Unwritten):
         if not self.recorded and result.is_error and _BLOCKED.match(result.text):
             self.once += counter.count(result.text)
 
-    def _take_call(self, call: ToolCall, counter: TokenCounter) -> None:
+    def _called(self, call: ToolCall, counter: TokenCounter, factor: float) -> None:
         if call.name in TASKS or call.name == TODOS:
             self.since_list = int(self.older)
         if call.name == TODOS:
-            todos = map(object_of, list_of(_arguments_of(call.arguments).get("todos")))
-            self.listed = counter.count(_list_of([*todos]))
+            todos = _todos_of(call.arguments)
+            self.listed = counter.count(_list_of(todos))
+            if self.oldest and not self.recorded:
+                self.once += round(factor * CHANGED_WORDS) + counter.count(dumps(todos))
         elif call.name == READ and (path := text_of(_arguments_of(call.arguments).get("file_path"))):
             self.reading[call.id] = path
             if len(self.reading) > _OPEN_READS:
@@ -129,7 +135,8 @@ class TaskReminders(Unwritten):
     def due(self) -> bool:
         """Return True if the next call brings the reminder."""
         since_list, between = OLDER_STEPS if self.older else STEPS
-        return not self.recorded and self.since_list >= since_list and self.since_reminder >= between
+        quiet = self.recorded or self.oldest
+        return not quiet and self.since_list >= since_list and self.since_reminder >= between
 
     def waiting(self, factor: float) -> int:
         """Return the tokens of the next call that are in no row, less those in rows that are not sent."""
@@ -144,6 +151,10 @@ class TaskReminders(Unwritten):
 
 def _arguments_of(arguments: str) -> dict[str, Any]:
     return object_of(parse(arguments.encode()))
+
+
+def _todos_of(arguments: str) -> list[dict[str, Any]]:
+    return list(map(object_of, list_of(_arguments_of(arguments).get("todos"))))
 
 
 def _list_of(todos: list[dict[str, Any]]) -> str:

@@ -11,6 +11,7 @@ from benchmarks.prediction import Said, replayed
 from scoring.messages import REMINDER, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from tests.shared import shared_data
 from webapp.agents.claude_code.unwritten import (
+    CHANGED_WORDS,
     FILE_TOKENS,
     FILES,
     OLDER_STEPS,
@@ -19,6 +20,7 @@ from webapp.agents.claude_code.unwritten import (
     WORDS,
     TaskReminders,
 )
+from webapp.agents.reading.rows import dumps
 from webapp.agents.records import Entry
 
 
@@ -69,6 +71,15 @@ class TestTheReminder:
         assert answered(older, first - 1, start=20) == [0] * (first - 2) + [OLDER_WORDS], "its own row counts"
         older.version("2.1.39")
         assert not older.older
+
+    def test_was_the_changed_list_before_2_0(self) -> None:  # X11
+        """It follows a change once, whatever the number of rows."""
+        oldest, todos = TaskReminders(), [{"content": "Try", "status": "pending"}]
+        oldest.version("1.0.51")
+        assert answered(oldest, 20) == [0] * 20
+        oldest.take(row(tool("TodoWrite", todos=todos), call="list"), Letters(), 1)
+        assert oldest.waiting(1) == CHANGED_WORDS + len(dumps(todos))
+        assert answered(oldest, 20, start=20) == [0] * 20
 
     def test_is_postponed_by_writing_the_list(self) -> None:
         """Rows count from the change of the list."""
