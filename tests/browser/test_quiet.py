@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.session_page import open_and_settle
 from tests.browser.waiting import drawn, holds, until
-from tests.browser.wire import FETCHED_AHEAD
+from tests.browser.wire import PREFETCHED
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -42,7 +42,7 @@ def opened(page: Page, server: Server) -> Page:
     session = managed(server, 200, tokens=50)
     open_and_settle(page, f"{server.url}/sessions/{session}")
     expect(page.locator("heavy-panel li").first).to_be_visible()
-    holds(page, FETCHED_AHEAD)
+    holds(page, PREFETCHED)
     return page
 
 

@@ -87,7 +87,7 @@ class TaskReminders(Unwritten):
             if entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b""):
                 self.recorded, self.once = True, 0
             for result in entry.message.results:
-                self._came(result, counter)
+                self._take_result(result, counter)
             return
         call = entry.call_key or entry.group or entry.source_id or ""
         if call != self.call:
@@ -100,9 +100,9 @@ class TaskReminders(Unwritten):
         self.since_reminder += 1
         for part in entry.message.parts:
             if isinstance(part, ToolCall):
-                self._called(part, counter, factor)
+                self._take_call(part, counter, factor)
 
-    def _came(self, result: ToolResult, counter: TokenCounter) -> None:
+    def _take_result(self, result: ToolResult, counter: TokenCounter) -> None:
         path = self.reading.pop(result.call_id, None)
         if path is not None and not result.is_error:
             self.files.pop(path, None)
@@ -112,7 +112,7 @@ class TaskReminders(Unwritten):
         if not self.recorded and result.is_error and _BLOCKED.match(result.text):
             self.once += counter.count(result.text)
 
-    def _called(self, call: ToolCall, counter: TokenCounter, factor: float) -> None:
+    def _take_call(self, call: ToolCall, counter: TokenCounter, factor: float) -> None:
         if call.name in TASKS or call.name == TODOS:
             self.since_list = int(self.older)
         if call.name == TODOS:
