@@ -120,7 +120,7 @@ def observe(
     that has arrived. The same `call` may be reported again, with more of its answer or of its input; it is counted
     once, with its largest input. Unless `learns`, only the anchor moves.
     """
-    before, real = until(known, call, real_input)
+    before, real = before_call(known, call, real_input)
     if before is None:
         return _anchored(known, output, estimate_own)
     if before is not known:
@@ -142,7 +142,7 @@ def observe(
     return _anchored(here, output, estimate_own)
 
 
-def until(known: Calibration, call: str, real_input: int) -> tuple[Calibration | None, int]:
+def before_call(known: Calibration, call: str, real_input: int) -> tuple[Calibration | None, int]:
     """Return the calibration before a call, and the largest input that was reported of it.
 
     It is None if the call was reported already and the calibration before it is not known.
@@ -316,14 +316,14 @@ def after_rewind(known: Calibration) -> Calibration:
     return replace(known, broken=True, call="", previous=None)
 
 
-def without(known: Calibration, tokens: int) -> Calibration:
+def after_clearing(known: Calibration, tokens: int) -> Calibration:
     """Return the calibration after outputs of `tokens` estimated tokens were found to be gone since the last call.
 
     Its estimates are those of the context without them; below 0, outputs were found to be there.
     """
     if known.anchor_real is None:
         return known
-    previous = None if known.previous is None else without(known.previous, tokens)
+    previous = None if known.previous is None else after_clearing(known.previous, tokens)
     return replace(
         known,
         input_estimate=known.input_estimate - tokens,
@@ -352,11 +352,11 @@ def size(known: Calibration, estimate: int) -> float:
 
 
 def expecting(known: Calibration, tokens: int) -> Calibration:
-    """Return the calibration if the next call will carry `tokens` that are in no message; below 0, so many fewer."""
+    """Return the calibration if the next call carries `tokens` that are in no message; below 0 if it carries fewer."""
     return known if known.waiting == tokens else replace(known, waiting=tokens)
 
 
-def slipped(known: Calibration, tokens: int) -> Calibration:
+def after_unreported_call(known: Calibration, tokens: int) -> Calibration:
     """Return the calibration after a call without reported usage added `tokens` that are in no message."""
     if known.anchor_real is not None:
         return replace(known, anchor_real=known.anchor_real + tokens, waiting=0)

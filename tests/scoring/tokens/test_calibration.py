@@ -16,10 +16,10 @@ from scoring.tokens.calibration import (
     absorbed,
     after_compaction,
     after_rewind,
+    after_unreported_call,
     expecting,
     judged,
     observe,
-    slipped,
     split,
     started,
     total,
@@ -250,7 +250,7 @@ class TestWhatIsForetold:
         """It is in the context, whether the last real total is known or none is."""
         known, estimate = followed(8, 1.0)
         for state in (known, started(500)):
-            there = slipped(expecting(state, 130), 130)
+            there = after_unreported_call(expecting(state, 130), 130)
             assert total(there, estimate)[0] == total(state, estimate)[0] + 130
             assert there.waiting == 0
 

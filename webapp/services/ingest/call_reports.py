@@ -78,7 +78,7 @@ class CallReports:
         if sent > 0 and not self._row.followed and state.detect_sum(sent, self._row.next_sample):
             state.set_report_aside(call.key, sent)
             return
-        before_call, real = calibration.until(state.calibration, call.key, sent)
+        before_call, real = calibration.before_call(state.calibration, call.key, sent)
         if before_call is None:
             self._observe(call)
             return

@@ -188,7 +188,7 @@ class SessionState:
         if came > 0 and self.unwritten.call != before and entry.usage is None:
             if not self.calibration.known:
                 self.unwritten.unreported += came
-            self.calibration = calibration.slipped(self.calibration, came)
+            self.calibration = calibration.after_unreported_call(self.calibration, came)
 
     def expect(self, tokens: int) -> None:
         """Expect this many tokens outside messages in the next call."""
