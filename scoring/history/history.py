@@ -15,9 +15,9 @@ from functools import partial
 from itertools import compress
 
 from scoring.history.content.words import words_of
+from scoring.history.feature_cache import FEATURES
 from scoring.history.features import Features, analyse, analyse_text, needs_rating, rated_again, text_of
 from scoring.history.mentions import Mentions
-from scoring.history.remembered import REMEMBERED
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
 from scoring.settings import AUTO, FORESIGHT, Settings, lexicon_of
@@ -104,20 +104,20 @@ class History:
             history.rate(messages, settings)
             return history
         asked = ends_with_question(messages)
-        # A counter of the caller's can change, so its counts are not remembered.
+        # A counter of the caller's can change, so its counts are not cached.
         given = counter is not None and counter is not FOUR_CHARACTERS
-        how = None if given else counter, given, lexicon.digest, traces
+        kind = None if given else counter, given, lexicon.digest, traces
 
-        def analysed(message: Message) -> Features:
+        def cached(message: Message) -> Features:
             words = asked or message.role == "system"  # those of a system prompt show if it contains rules
-            found = REMEMBERED.of(message, how, words, partial(find, words))
+            found = FEATURES.get(message, kind, words, partial(compute, words))
             return found._replace(tokens=estimate_message_tokens(message, counter)) if given else found
 
-        def find(words: bool, message: Message) -> Features:
+        def compute(words: bool, message: Message) -> Features:
             tokens = 0 if given else estimate_message_tokens(message, counter)
             return analyse(message, tokens, lexicon, content=True, traces=traces, words=words)
 
-        history = cls.of_features(map(analysed, messages))
+        history = cls.of_features(map(cached, messages))
         history.rate(messages, settings)
         return history
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.history import Features, History, analyse
-from scoring.history.remembered import Remembered, hash_of
+from scoring.history.feature_cache import FeatureCache, hash_of
 from scoring.messages import Message
 from scoring.planning import plan_prune
 from scoring.settings import FORESIGHT, lexicon_of
@@ -59,8 +59,8 @@ class TestLists:
         assert History.of(said, counter).tokens == [tokens + 9 for tokens in before]
 
 
-class TestRemembering:
-    """The bounds of what is remembered."""
+class TestFeatureCache:
+    """The keys and the bounds of the cache."""
 
     @given(one=any_messages, other=any_messages)
     def test_knows_messages_by_everything_they_say(self, one: list[Message], other: list[Message]) -> None:
@@ -77,26 +77,26 @@ class TestRemembering:
             asked.append(message)
             return in_full(message)
 
-        known = Remembered(messages=3, characters=100)
+        known = FeatureCache(messages=3, characters=100)
         texts = [user("a" * 10), user("b" * 10), user("c" * 10)]
         for message in (*texts, texts[0], user("d" * 10), texts[0]):
-            known.of(message, "so", True, find)
+            known.get(message, "so", True, find)
         assert asked == [*texts, user("d" * 10)]
-        known.of(user("e" * 95), "so", True, find)
-        known.of(texts[0], "so", True, find)
+        known.get(user("e" * 95), "so", True, find)
+        known.get(texts[0], "so", True, find)
         assert asked[-1] == texts[0]
 
     def test_tells_ways_to_analyse_apart(self) -> None:
         """Other keywords or another counter give other features."""
-        known = Remembered()
-        first = known.of(system(), "so", True, in_full)
-        assert known.of(system(), "otherwise", True, lambda m: in_full(m)._replace(tokens=999)) != first
-        assert known.of(system(), "so", True, in_full) is first
+        known = FeatureCache()
+        first = known.get(system(), "so", True, in_full)
+        assert known.get(system(), "otherwise", True, lambda m: in_full(m)._replace(tokens=999)) != first
+        assert known.get(system(), "so", True, in_full) is first
 
     def test_finds_words_of_what_came_without_them(self) -> None:
         """The words are added, and the other features stay."""
-        known = Remembered()
+        known = FeatureCache()
         for message in (user("read src/app.py"), calls("a"), results("a", text="src/app.py: 12 lines of it")):
             bare = analyse(message, estimate_message_tokens(message), LEXICON, content=True, words=False)
-            known.of(message, "so", False, lambda _, bare=bare: bare)  # type: ignore[misc]
-            assert known.of(message, "so", True, in_full) == in_full(message)
+            known.get(message, "so", False, lambda _, bare=bare: bare)  # type: ignore[misc]
+            assert known.get(message, "so", True, in_full) == in_full(message)

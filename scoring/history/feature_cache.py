@@ -1,4 +1,4 @@
-"""Features that were computed before in this process, by a hash of the message's content.
+"""A cache of features in this process, by a hash of the message's content.
 
 Features depend only on the message and the kind of analysis. When a list comes again with a few more messages, only
 those are analysed. The cache is bounded in messages and in characters, and holds no texts.
@@ -19,7 +19,7 @@ MESSAGES_KEPT = 20_000
 CHARACTERS_KEPT = 40_000_000  # of the messages; their features take about as many bytes
 
 
-class Remembered:
+class FeatureCache:
     """The features used last, by the content they were computed from.
 
     Threads can share it: each step is a single dictionary operation, and a message that two threads request at the same
@@ -31,17 +31,19 @@ class Remembered:
         self._found: OrderedDict[tuple[bytes, object], tuple[Features, bool]] = OrderedDict()
         self._characters = 0
 
-    def of(self, message: Message, how: object, words: bool, find: Callable[[Message], Features]) -> Features:
-        """Return the features of a message from the cache, or from `find`.
+    def get(
+        self, message: Message, kind: object, words: bool, compute: Callable[[Message], Features]
+    ) -> Features:
+        """Return the features of a message from the cache, or from `compute`.
 
-        `how` identifies the kind of analysis. With `words`, cached features without words are completed.
+        `kind` identifies the kind of analysis. With `words`, cached features without words are completed.
         """
-        key = hash_of(message), how
+        key = hash_of(message), kind
         known = self._found.pop(key, None)
         if known is not None and (known[1] or not words):
             self._found[key] = known  # the newest now
             return known[0]
-        features = find(message) if known is None else with_words(known[0], message)
+        features = compute(message) if known is None else with_words(known[0], message)
         self._found[key] = features, words
         self._characters += features.chars if known is None else 0
         while len(self._found) > self._most or self._characters > self._most_characters:
@@ -70,4 +72,4 @@ def _hashable(part: Part) -> tuple[object, ...]:
     return "other", repr(part)
 
 
-REMEMBERED = Remembered()
+FEATURES = FeatureCache()
