@@ -27,7 +27,7 @@ from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
 from scoring.planning.role_order import OPENS_WITH_USER
 from scoring.settings import Settings
-from scoring.summary import Summary, cleared, cut_message, written
+from scoring.summary import Summary, built_in, cleared, cut_message
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
 
 # The newest message is never cut to fewer tokens than this, even if the tail has taken all the room.
@@ -291,7 +291,7 @@ class _Assembly:
             return None, None
         covered = [messages[i] for i in plan.summary.covers]
         words = self.config.settings.summary_words
-        made = written([s.message for s in covered], plan.summary.tokens, words, self.counter)
+        made = built_in([s.message for s in covered], plan.summary.tokens, words, self.counter)
         if not made.accepted:
             return None, None
         note = f"a summary made for this list replaces {counted(len(covered), 'message')}"

@@ -1,17 +1,15 @@
 """History: everything known about the messages of a session, computed once per message."""
 
 from scoring.history.content import Content, Rows, content_of
-from scoring.history.content.hashes import hashes_of, line_hash
+from scoring.history.content.hashes import line_hash
 from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without_changed
 from scoring.history.cues import (
     ABOUT_ONESELF,
     MACHINE_MADE,
-    NO_CUES,
     RULE,
     SHORT,
     STATEMENT,
     STRICT,
-    CallCue,
     Cues,
     Edit,
 )
@@ -36,7 +34,6 @@ __all__ = [
     "FAILED",
     "MACHINE_MADE",
     "MARK_CHARS",
-    "NO_CUES",
     "READ",
     "RULE",
     "SHORT",
@@ -44,7 +41,6 @@ __all__ = [
     "STRICT",
     "TAIL",
     "WRITE",
-    "CallCue",
     "Content",
     "Cues",
     "Edit",
@@ -59,7 +55,6 @@ __all__ = [
     "argument_values",
     "content_of",
     "counter_of",
-    "hashes_of",
     "line_hash",
     "names_file",
     "needs_content",

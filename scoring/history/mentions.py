@@ -47,7 +47,7 @@ class Mentions:
             return
         opening = roles[: roles.index("assistant")] if "assistant" in roles else roles
         if not self._answered and "user" in opening:
-            self._ask(array("I"))
+            self._set_task(array("I"))
         self._answered = self._answered or len(opening) < len(roles)
         self.held += [array("I")] * len(roles)
 
@@ -65,12 +65,12 @@ class Mentions:
                 self._add(content.names.split("\n"), who, held, keep)
             self._add(content.lines, who, held, keep)
             if alike:
-                self._tell_apart(held, frozenset(alike), known)
+                self._flag_alike(held, frozenset(alike), known)
         if who & TASK:
-            self._ask(held)
+            self._set_task(held)
         self.held.append(held)
 
-    def _ask(self, held: array[int]) -> None:
+    def _set_task(self, held: array[int]) -> None:
         """Set the mentions of the task to those of this message, replacing an older one's."""
         for number in frozenset(self._task).difference(held):
             self.flags[number] &= _NOT_TASK
@@ -82,7 +82,7 @@ class Mentions:
         out.last, out.count, out.flags, out.held = self.last[:], self.count[:], self.flags[:], self.held[:]
         return out
 
-    def _tell_apart(self, held: array[int], alike: frozenset[int], known: int) -> None:
+    def _flag_alike(self, held: array[int], alike: frozenset[int], known: int) -> None:
         """Flag the mentions that occur only in alike lines; those numbered below `known` existed before the message."""
         for place, number in enumerate(held):
             if place not in alike:

@@ -197,7 +197,7 @@ def _by_tools(facts: Facts, calls: int) -> Likeness:
     kinds: dict[str, list[str]] = {}
     for name in sorted(facts.tools, key=lambda one: (-facts.tools[one], one)):
         if facts.tools[name] > 0:
-            kinds.setdefault(kind_of(name), []).append(name)
+            kinds.setdefault(type_of_tool(name), []).append(name)
     counts = {kind: sum(facts.tools[name] for name in names) for kind, names in kinds.items() if kind != ANY}
     best = max(counts, key=lambda kind: (counts[kind], kind), default=ANY)
     share = f"{_percent(facts.outputs, facts.messages)} of its messages are tool outputs"
@@ -213,7 +213,7 @@ def _by_tools(facts: Facts, calls: int) -> Likeness:
 
 
 @lru_cache(maxsize=1 << 12)
-def kind_of(tool: str) -> str:
+def type_of_tool(tool: str) -> str:
     """Return the task type that a tool suggests, by the words in its name; "any" if none does."""
     words = [word.lower() for word in _WORDS.findall(tool)]
     for kind, known in (("coding", _CODING), ("research", _RESEARCH), ("support", _SUPPORT)):
@@ -223,7 +223,7 @@ def kind_of(tool: str) -> str:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+    return f"{100 * part / whole:.0f} %"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from scoring.messages import ToolResult
-from scoring.summary import COMMAND_KEYS, PATH_KEYS, shortened_text
+from scoring.summary import COMMAND_KEYS, PATH_KEYS, first_string, shortened_text
 
 READ, WRITE = "r", "w"
 FAILED = "!"  # precedes the digest of a failed output
@@ -123,8 +123,7 @@ def of_call(name: str, arguments: str, parsed: object) -> str:
         kind = _COMMANDS.get(parsed.get("command", "")) if isinstance(parsed.get("command"), str) else None
     elif kind is None:
         return _of_command(parsed)
-    path = next((v for k in PATH_KEYS if isinstance(v := parsed.get(k), str)), "") if kind else ""
-    if not path or not kind:
+    if not kind or not (path := first_string(parsed, PATH_KEYS)):
         return ""
     first, last = _lines(parsed) if kind is READ else (1, 0)
     return f"{kind}{first}:{last}:{_plain(path)}"
@@ -218,7 +217,7 @@ def _of_command(parsed: Mapping[str, Any]) -> str:
         command = said[2] if len(said) == 3 and said[1] in ("-lc", "-c") else " ".join(said)
     if not isinstance(command, str) or (len(command) > _LONGEST_READ and "<<" not in command[:_LONGEST_READ]):
         return ""
-    folder = next((v for k in _FOLDER_KEYS if isinstance(v := parsed.get(k), str)), "")
+    folder = first_string(parsed, _FOLDER_KEYS)
     if entered := _CD.match(command):
         folder, command = _plain(entered["path"].strip(_QUOTES), folder), command[entered.end() :]
     return "\t".join(_in_shell(command.strip(), folder))

@@ -17,7 +17,7 @@ from scoring.history import History
 from scoring.messages import Message
 from scoring.planning import FittedPlan, OverBudget, PrunePlan, fit, plan_prune
 from scoring.settings import Settings
-from scoring.summary import JudgedSummary, written
+from scoring.summary import JudgedSummary, built_in
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 
@@ -87,7 +87,7 @@ def prune(
         summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
         if plan.summary is not None:
             covered = [messages[p] for p in plan.summary.covers]
-            summary = written(covered, plan.summary.tokens, settings.summary_words, counter or ESTIMATOR)
+            summary = built_in(covered, plan.summary.tokens, settings.summary_words, counter or ESTIMATOR)
             tokens += summary.tokens - plan.summary.tokens
         if plan.opening_tokens and (plan.removed or fitted.replaced):
             line = opening()

@@ -1,15 +1,15 @@
 """Summaries: their value type, the built-in one without a model, and requests to a model for one."""
 
-from scoring.summary.files import COMMAND_KEYS, PATH_KEYS
+from scoring.summary.files import COMMAND_KEYS, PATH_KEYS, first_string
 from scoring.summary.levels import (
     JudgedSummary,
     Level,
+    built_in,
     covering,
     deterministic,
     judge,
     replaced_tokens,
     request,
-    written,
 )
 from scoring.summary.sentences import decisions, quoted
 from scoring.summary.summary import Summary
@@ -34,12 +34,14 @@ __all__ = [
     "JudgedSummary",
     "Level",
     "Summary",
+    "built_in",
     "cleared",
     "cleared_result",
     "covering",
     "cut_message",
     "decisions",
     "deterministic",
+    "first_string",
     "judge",
     "quoted",
     "replaced_tokens",
@@ -47,5 +49,4 @@ __all__ = [
     "shortened",
     "shortened_text",
     "without_media",
-    "written",
 ]

@@ -66,7 +66,7 @@ _PATH = (
     r"[\w@+-][\w@.+-]*\w"
 )
 # Only in the words of a user or an agent: in the output of a tool every second word would match.
-_SAID: tuple[tuple[float, re.Pattern[str]], ...] = (
+_SPOKEN_PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (1.5, re.compile(_PATH)),
     (1.5, re.compile(r"\b[A-Za-z]:\\(?:[\w .+-]+\\)*[\w.+-]*\w")),  # a Windows path
     (1.5, re.compile(rf"(?<![\w./])[\w-]+\.(?:{_EXTENSIONS})\b(?![/.(]\w)")),  # a file name
@@ -92,7 +92,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
             if not isinstance(part, ToolResult):
                 lines = [line for line in lines if _QUOTED_ERROR.match(line)]
             yield from ((ERROR_WORTH + own, line) for line in lines)
-            for worth, pattern in _PATTERNS if isinstance(part, ToolResult) else _PATTERNS + _SAID:
+            for worth, pattern in _PATTERNS if isinstance(part, ToolResult) else _PATTERNS + _SPOKEN_PATTERNS:
                 for match in pattern.finditer(parted):
                     if len(match[0]) <= LONGEST_VALUE and ("://" in match[0] or not _SOURCE.search(match[0])):
                         yield worth + own, match[0]

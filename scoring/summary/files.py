@@ -32,6 +32,11 @@ _SHELL: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+def first_string(arguments: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """Return the first argument under one of these keys that is a string, "" if there is none."""
+    return next((value for key in keys if isinstance(value := arguments.get(key), str)), "")
+
+
 def files_touched(messages: Sequence[Message]) -> dict[str, dict[str, int]]:
     """Return path -> kind of access -> count, paths in the order of their last change (or read)."""
     found: dict[str, dict[str, int]] = {}

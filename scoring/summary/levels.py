@@ -97,7 +97,7 @@ def deterministic(
     return judged
 
 
-def written(
+def built_in(
     items: Sequence[Message | Summary],
     most_tokens: int,
     max_words: int = MOST_WORDS,

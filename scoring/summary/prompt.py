@@ -83,14 +83,14 @@ def _part(part: Text | Reasoning | ToolCall | ToolResult | Media | FileReference
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ParsedReply:
     """A parsed reply: the text of the five sections, or "" with the fault."""
 
     text: str
     problem: str = ""
 
 
-def read_reply(reply: str, max_words: int = MOST_WORDS) -> Read:
+def read_reply(reply: str, max_words: int = MOST_WORDS) -> ParsedReply:
     """Return the five sections of a model's reply, in order; the last lines are left out if it has too many words."""
     text = reply.strip()
     for fence in _FENCES:
@@ -98,10 +98,10 @@ def read_reply(reply: str, max_words: int = MOST_WORDS) -> Read:
             text = text.removeprefix(fence).removesuffix("```").strip()
             break
     if not text:
-        return Read("", "the reply is empty")
+        return ParsedReply("", "the reply is empty")
     found = sections_of(_headed(text))
     if not any(found.values()):
-        return Read("", f"the reply has none of the sections {', '.join(SECTIONS)}")
+        return ParsedReply("", f"the reply has none of the sections {', '.join(SECTIONS)}")
     left = max_words - WORDS_OF_HEADINGS
     pieces = []
     for name in SECTIONS:
@@ -112,7 +112,7 @@ def read_reply(reply: str, max_words: int = MOST_WORDS) -> Read:
                 left -= cost
                 lines.append(f"- {line}")
         pieces.append(f"## {name}\n" + ("\n".join(lines) or NOTHING))
-    return Read("\n\n".join(pieces))
+    return ParsedReply("\n\n".join(pieces))
 
 
 def _headed(text: str) -> str:

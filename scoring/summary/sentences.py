@@ -28,12 +28,12 @@ _MACHINE = re.compile(
 _TERMINAL = re.compile(r"\x1b\[[?]?\d{0,4}(?:;\d{1,3}){0,8}[A-Za-z]|\x1b\][^\x07]{0,200}\x07")
 _BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])\s*|\n+")
 # Words that give a reason: English has its own, below; languages that put no blanks between words come apart.
-_WHY = (
+_REASONS = (
     "weil|da sonst|parce que?|parce qu|puisque|afin que|porque|ya que|perché|poiché|ponieważ|gdyż|żeby|protože|aby|"
     "потому что|чтобы"
 )
-_WHY_UNSPACED = "因为|因為|以免|所以|理由|のため|ためです|क्योंकि|ताकि"
-_STRESS = "**"  # Markdown's
+_UNSPACED_REASONS = "因为|因為|以免|所以|理由|のため|ためです|क्योंकि|ताकि"
+_BOLD = "**"  # Markdown's
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _DECISION = re.compile(
     r"\b(?:decid\w+|chose|chosen|choose|instead of|rather than|prefer\w*|must(?: not|n't)?|never|always|don't|do not|"
@@ -44,7 +44,7 @@ _DECISION = re.compile(
     r"|\b(?:entschieden|entscheidung|entscheide|stattdessen|(?:an)?statt|choisi\w*|décid\w+|préf[eè]r\w+|plutôt que|"
     r"au lieu de|en (?:lugar|vez) de|em vez de|prefier\w+|prefir\w+|elegid\w+|elegí|escolh\w+|deciso|invece di|"
     r"zdecydowa\w+|zamiast|wol[ęi]|rozhod\w+|místo|решил\w*|вместо)\b"
-    rf"|\b(?:{_WHY})\b|决定|決定|決めました|ことにし|代わりに|而不是|改为|फ़ैसला|के बजाय|{_WHY_UNSPACED}",
+    rf"|\b(?:{_REASONS})\b|决定|決定|決めました|ことにし|代わりに|而不是|改为|फ़ैसला|के बजाय|{_UNSPACED_REASONS}",
     re.IGNORECASE,
 )
 # A line that calls itself a decision.
@@ -68,7 +68,7 @@ _FORBIDS = re.compile(
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    rf"\b(?:because|since|so that|due to|the reason|as it|otherwise|in order to|{_WHY})\b|{_WHY_UNSPACED}",
+    rf"\b(?:because|since|so that|due to|the reason|as it|otherwise|in order to|{_REASONS})\b|{_UNSPACED_REASONS}",
     re.IGNORECASE,
 )
 _REASON_OPENS = re.compile(
@@ -76,7 +76,7 @@ _REASON_OPENS = re.compile(
     r"this (?:way|would|breaks|avoids|keeps)|that (?:way|would))\b|^\s*(?:理由|因为|因為|क्योंकि)",
     re.IGNORECASE,
 )
-# An explanation of the agent that speaks of nobody's doing is not a decision.
+# An explanation of the agent in which nobody acts is not a decision.
 _EXPLAINS = re.compile(r"^\W*because\b(?!.*\b(?:I|we|let's)\b)", re.IGNORECASE)
 _NEXT = re.compile(
     r"\b(?:next steps?|next,|i(?:'ll| will) (?:now|then)?|now i(?:'ll| will)|let me|going to|then i|"
@@ -119,7 +119,10 @@ def is_confirmation(text: str) -> bool:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences and lines of a text without code blocks, blanks collapsed; of a long text only both ends."""
-    found = (_paired(" ".join(piece.split())) for piece in _BREAK.split(_FENCE.sub("\n", both_ends(text))))
+    found = (
+        _without_unpaired_bold(" ".join(piece.split()))
+        for piece in _BREAK.split(_FENCE.sub("\n", both_ends(text)))
+    )
     return [piece for piece in found if piece]
 
 
@@ -128,13 +131,13 @@ def both_ends(text: str) -> str:
     return text if len(text) <= SCANNED else text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]
 
 
-def _paired(piece: str) -> str:
+def _without_unpaired_bold(piece: str) -> str:
     """Return a sentence from a bold passage without an unpaired `**`."""
-    if piece.count(_STRESS) % 2 == 0:
+    if piece.count(_BOLD) % 2 == 0:
         return piece
-    if piece.startswith(_STRESS):
-        return piece.removeprefix(_STRESS).lstrip()
-    before, _, after = piece.rpartition(_STRESS)
+    if piece.startswith(_BOLD):
+        return piece.removeprefix(_BOLD).lstrip()
+    before, _, after = piece.rpartition(_BOLD)
     return before + after
 
 

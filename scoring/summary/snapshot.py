@@ -37,7 +37,7 @@ MOST_ERRORS = 10
 # Searched from the end, because the last decision is the valid one.
 MOST_CANDIDATES = 400
 # The order in which sections take unused words: decisions, values, state, tasks, files.
-FIRST = (1, 2, 3, 4, 0)
+SECTION_PRIORITY = (1, 2, 3, 4, 0)
 
 
 def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
@@ -57,7 +57,7 @@ def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
 def snapshot(ranked: Sequence[Sequence[str]], most_words: int) -> str:
     """Return the five sections in at most `most_words` words, each under its heading; an empty one has "(none)"."""
     room = max(0, most_words - WORDS_OF_HEADINGS)
-    chosen = _within(ranked, room, lambda line: word_count(line) + 1, heading=0)
+    chosen = _fitting(ranked, room, lambda line: word_count(line) + 1, heading=0)
     return "\n\n".join(_section(name, lines) for name, lines in zip(SECTIONS, chosen, strict=True))
 
 
@@ -70,8 +70,8 @@ def brief_snapshot(
     and "" if none fits.
     """
     heading = max(counter.count(f"\n\n## {name}\n") for name in SECTIONS)
-    chosen = _within(ranked, tokens, lambda line: counter.count(f"- {line}\n"), heading)
-    first = next((n for n in FIRST if ranked[n]), None)
+    chosen = _fitting(ranked, tokens, lambda line: counter.count(f"- {line}\n"), heading)
+    first = next((n for n in SECTION_PRIORITY if ranked[n]), None)
     if first is not None and not chosen[first]:
         cuts = _cuts(ranked[first][0], whole)
         cut = next((one for one in cuts if heading + counter.count(f"- {one}\n") <= tokens), None)
@@ -187,9 +187,9 @@ def _last_action(messages: Sequence[Message]) -> str:
             continue
         call = messages[n].calls[-1]
         text = next((r.text for m in messages[n:] for r in m.results if r.call_id == call.id), "")
-        telling = error_lines(text)[:1] or ([] if is_confirmation(text) else sentences(text[:4_000])[:1])
-        came = f" -> {quoted(telling[0])[:300]}" if telling else ""
-        return f"{call.name} {' '.join(call.arguments.split())[:200]}{came}".strip()
+        lines = error_lines(text)[:1] or ([] if is_confirmation(text) else sentences(text[:4_000])[:1])
+        outcome = f" -> {quoted(lines[0])[:300]}" if lines else ""
+        return f"{call.name} {' '.join(call.arguments.split())[:200]}{outcome}".strip()
     return ""
 
 
@@ -197,7 +197,7 @@ def _tasks(messages: Sequence[Message]) -> list[str]:
     return list(open_tasks(messages))[:MOST_CANDIDATES]
 
 
-def _within(
+def _fitting(
     ranked: Sequence[Sequence[str]], room: int, cost: Callable[[str], int], heading: int
 ) -> list[list[str]]:
     """Return the lines of each section that fit, by rank.
@@ -214,7 +214,7 @@ def _within(
         [room] * len(ranked),
     ]
     for limit, by_count in zip(limits, (True, False, False), strict=True):
-        for n in FIRST:
+        for n in SECTION_PRIORITY:
             spent = sum(costs[n][i] for i in taken[n])
             for i, one in enumerate(costs[n]):
                 price = one + (0 if taken[n] else heading)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scoring.counted import counted
 from scoring.messages import Message, Text
 
 
@@ -31,9 +32,8 @@ class Summary:
     @property
     def heading(self) -> str:
         """Return `[Summary: depth 2, 45 messages, covers 2024-01-15 to 2024-01-16]`."""
-        count = f"{self.messages:,} message{'' if self.messages == 1 else 's'}"
         covers = f", covers {self.first[:10]} to {(self.last or self.first)[:10]}" if self.first else ""
-        return f"[Summary: depth {self.depth}, {count}{covers}]"
+        return f"[Summary: depth {self.depth}, {counted(self.messages, 'message')}{covers}]"
 
     def as_message(self) -> Message:
         """Return the summary as the message that the model reads."""

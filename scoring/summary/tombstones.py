@@ -77,9 +77,13 @@ def shortened_text(
     middle = text[head : len(text) - tail]
     kept = [] if error_lines == 0 else _error_lines(middle)[:error_lines]
     gone = len(middle) - sum(map(len, kept))
-    mark = f"\n[{gone:,} of {len(text):,} characters left out]\n"
-    short = text[:head] + mark + "".join(f"{line}\n" for line in kept) + text[len(text) - tail :]
+    short = text[:head] + _gap(gone, text) + "".join(f"{line}\n" for line in kept) + text[len(text) - tail :]
     return short if len(short) < len(text) else text
+
+
+def _gap(chars: int, text: str) -> str:
+    """Return the mark for characters that are left out of a text."""
+    return f"\n[{chars:,} of {len(text):,} characters left out]\n"
 
 
 def _error_lines(text: str) -> list[str]:
@@ -145,8 +149,7 @@ def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
     while chars > 0:
         head = chars * 2 // 3
         tail = chars - head
-        mark = f"\n[{len(text) - chars:,} of {len(text):,} characters left out]\n"
-        short = text[:head] + mark + (text[len(text) - tail :] if tail else "")
+        short = text[:head] + _gap(len(text) - chars, text) + (text[len(text) - tail :] if tail else "")
         if len(short) < len(text) and counter.count(short) <= tokens:
             return short
         chars = min(chars - 1, chars * 4 // 5)

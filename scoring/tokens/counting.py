@@ -94,7 +94,7 @@ class ModelCounter:
         return self.family.image(media.width, media.height) if known else self.family.image_unknown
 
     def sealed(self, chars: int) -> int:
-        """Return the tokens of reasoning with an encrypted copy of so many characters."""
+        """Return the tokens of reasoning with an encrypted copy of `chars` characters."""
         return round(self._factor * self.family.sealed(chars))
 
 

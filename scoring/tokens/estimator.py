@@ -22,7 +22,7 @@ _PIECES = re.compile(
     r"|(?:[A-Za-z]{1,64}+\d|\d{1,64}+[A-Za-z])[A-Za-z\d]*+"  # hashes, ids, sizes
     r"|[A-Z]?[a-z]++|[A-Z]+(?![a-z])| ?\d{1,3}+|_++|\n\s*+|[^\S\n]{2,}+"
 )
-# A single blank that no piece crosses: texts repeat what stands between two of them.
+# A single blank that no piece crosses: texts often repeat what is between two of them.
 _BETWEEN = re.compile(r" (?<=\S )(?=[^\s\d])")
 _LONGEST_CACHED = 64  # characters; the cost of a longer chunk or piece is not cached
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+")
@@ -37,11 +37,11 @@ _PARTS = 3_000
 _SHORT_WORD, _LONG_WORD, _LETTER_BEYOND_SIX, _CAPITAL = 1.0, 0.62, 0.205, 0.273
 _DIGITS, _BLANK_AND_DIGITS, _MIXED, _MIXED_CHARACTER = 1.4, 2.5, 0.5, 0.427
 _UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 0.312, 0.858, 1.1, 0.853
-# Tokens of a word in languages with accents: at least one, and so many for the word and for each letter. The accents of
+# Tokens of a word in languages with accents, at least one: for the word, and for each letter. The accents of
 # Western Europe are frequent in the vocabulary, others (Czech, Polish) are not; Nordic words are less frequent.
 _WESTERN, _EASTERN, _NORTHERN = (0.3, 0.15), (0.05, 0.32), (0.3, 0.25)
-# One rare accent in so many makes a line Eastern, and such a share of Eastern lines all others. A text is Nordic if
-# nearly all accents in nearly all its lines are.
+# One rare accent in _RARE_SHARE makes a line Eastern; a share of _SHARE_OF_LINES such lines makes all Eastern. A text
+# is Nordic if nearly all accents in nearly all its lines are.
 _RARE_SHARE, _SHARE_OF_LINES, _MOST = 20, 0.6, 0.9
 _FEW_ACCENTS = 0.01  # of the characters; a line with fewer is English with an accented name
 

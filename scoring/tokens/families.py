@@ -44,7 +44,7 @@ class Family:
     least: float = STEADY_SHARE
 
     def sealed(self, chars: int) -> int:
-        """Return the tokens of reasoning known only by an encrypted copy or a signature of so many characters."""
+        """Return the tokens of reasoning known only by an encrypted copy or a signature of `chars` characters."""
         return max(0, ceil((chars - self.seal_chars) / self.sealed_chars))
 
 

@@ -62,9 +62,9 @@ def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overh
     seconds = _seconds(nearest, like)
     if len(seconds) < LEAST_SECONDS:  # a second call's overhead depends on the agent more than on the folder
         seconds = _seconds(same[:SESSIONS], like)
-    again = [_carried(o.restored, t, like) for t, o in same if o.restored is not None][:SESSIONS]
+    again = [_converted(o.restored, t, like) for t, o in same if o.restored is not None][:SESSIONS]
     return Overheads(
-        round(median(_carried(o.unseen, t, like) for t, o in nearest)),
+        round(median(_converted(o.unseen, t, like) for t, o in nearest)),
         round(median(seconds)) if len(seconds) >= LEAST_SECONDS else 0,
         round(median(again)) if again else 0,
         len(nearest),
@@ -72,7 +72,7 @@ def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overh
 
 
 def _seconds(sessions: Iterable[tuple[Traits, Overheads]], like: Traits) -> list[float]:
-    return [_carried(o.second, t, like) for t, o in sessions if o.second is not None]
+    return [_converted(o.second, t, like) for t, o in sessions if o.second is not None]
 
 
 def _alike(like: Traits, other: Traits, of: Overheads) -> tuple[bool, ...]:
@@ -88,5 +88,5 @@ def _alike(like: Traits, other: Traits, of: Overheads) -> tuple[bool, ...]:
     )
 
 
-def _carried(tokens: int, of: Traits, to: Traits) -> float:
+def _converted(tokens: int, of: Traits, to: Traits) -> float:
     return tokens * to.factor / of.factor

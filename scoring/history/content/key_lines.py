@@ -8,7 +8,7 @@ code and of search results mention errors without reporting any, and are skipped
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from scoring.settings import Finder
@@ -137,13 +137,9 @@ def _read(text: str) -> tuple[list[str], list[int]]:
 
 
 def _is_verdict(line: str) -> bool:
-    may_be = may_hold(line, _VERDICT_WORDS) and _CODE.search(line) is None
-    return may_be and _VERDICT.search(line) is not None
-
-
-def may_hold(line: str, words: Iterable[str]) -> bool:
-    """Return False only if a line has none of the words (lower case); much cheaper than a regular expression."""
-    return not line.isascii() or any(map(line.lower().__contains__, words))
+    # Looking for the words first is much cheaper than the regular expressions.
+    may_be = not line.isascii() or any(map(line.lower().__contains__, _VERDICT_WORDS))
+    return may_be and _CODE.search(line) is None and _VERDICT.search(line) is not None
 
 
 def _clean(text: str) -> list[str]:

@@ -64,10 +64,10 @@ def _in_word(word: str) -> Collection[str]:
     if word.isascii() and "/" not in word and "." not in word:
         return [name for part in _WORD.findall(word) if len(part) <= _LONGEST for name in _names_in(part)]
     found: set[str] = set()
-    _take(word, found)
+    _add_names(word, found)
     if is_unspaced(word):  # no blank separates a name from the words around it
         found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
-        _take(_parted(word), found)
+        _add_names(_parted(word), found)
     return found
 
 
@@ -79,21 +79,19 @@ def _parted(text: str) -> str:
     return _UNSPACED.sub(" ", text)
 
 
-def _take(text: str, found: set[str]) -> None:
+def _add_names(text: str, found: set[str]) -> None:
+    """Add the names in a text of words, paths and addresses."""
     for piece in pieces(text):
-        _take_piece(piece, found)
-
-
-def _take_piece(text: str, found: set[str]) -> None:
-    if "/" in text:
-        if "://" in text:
-            text = _URL.sub(lambda m: _whole(m.group().rstrip(".,;:!?/"), found), text)
-        text = _PATH.sub(lambda m: _path(m.group(), found), text)
-    if "." in text:
-        text = _FILE.sub(lambda m: _whole(m.group(), found), text)
-    for word in _WORD.findall(text):
-        if len(word) <= _LONGEST:  # a longer one is data, not a name
-            found.update(_names_in(word))
+        rest = piece
+        if "/" in rest:
+            if "://" in rest:
+                rest = _URL.sub(lambda m: _whole(m.group().rstrip(".,;:!?/"), found), rest)
+            rest = _PATH.sub(lambda m: _path(m.group(), found), rest)
+        if "." in rest:
+            rest = _FILE.sub(lambda m: _whole(m.group(), found), rest)
+        for word in _WORD.findall(rest):
+            if len(word) <= _LONGEST:  # a longer one is data, not a name
+                found.update(_names_in(word))
 
 
 def has_digit(name: str) -> bool:

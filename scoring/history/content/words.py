@@ -45,8 +45,8 @@ _ENDINGS = (
 )
 _SUFFIXES = ("ation", "ion", "ment", "ness", "abl", "er", "al", "or")
 _QUESTION = re.compile(r"\?(?:\s|$|[\"'”’)»])")
-_ASKED_ELSEWHERE = re.compile(r"[¿？؟]|か[。．]?\s*$")
-_ASKS_FIRST = re.compile(
+_QUESTION_ELSEWHERE = re.compile(r"[¿？؟]|か[。．]?\s*$")
+_QUESTION_OPENING = re.compile(
     r"\W*(?:what|who|whom|whose|when|where|why|which|how|summari[sz]e|describe|explain|remind|recall|list|tell|find|"
     r"give|show|name)\b",
     re.IGNORECASE,
@@ -97,16 +97,16 @@ def _asks(text: str, count: int, plain: int) -> bool:
 
     Prose is recognised by its stop words or, in any language, by the lack of characters that code has.
     """
-    if not _is_put(text):
+    if not _is_question(text):
         return False
     return 5 * plain >= count > 0 or (count > 1 and _SIGNS.search(text) is None)
 
 
-def _is_put(text: str) -> bool:
+def _is_question(text: str) -> bool:
     """Return whether a text contains the end of a question, or begins as one."""
-    if _QUESTION.search(text) or _ASKS_FIRST.match(text):
+    if _QUESTION.search(text) or _QUESTION_OPENING.match(text):
         return True
-    return not text.isascii() and _ASKED_ELSEWHERE.search(text) is not None
+    return not text.isascii() and _QUESTION_ELSEWHERE.search(text) is not None
 
 
 def _words(text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.history.content.hashes import hashes_of
-from scoring.summary import COMMAND_KEYS, PATH_KEYS
+from scoring.summary import COMMAND_KEYS, PATH_KEYS, first_string
 
 # The kinds of calls: a whole plan, a step of one, one that only reads, any other.
 PLAN, STEP, LOOK, OTHER = "P", "p", "q", ""
@@ -95,7 +95,7 @@ def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
     """Return the cues of a call; `parsed` are its arguments as JSON, None if they are free text."""
     given: Mapping[str, Any] = parsed if isinstance(parsed, dict) else {"input": arguments}
     command = _command(given) if isinstance(parsed, dict) else ""
-    path = next((v for k in PATH_KEYS if isinstance(v := given.get(k), str)), "")
+    path = first_string(given, PATH_KEYS)
     plan = _plan(name, given)
     if plan:
         return CallCue(plan, crc32(f"{name} plan".encode()))
@@ -109,7 +109,7 @@ def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
             _files(command),
             edits,
         )
-    kind = LOOK if not edits and _looks(name) else OTHER
+    kind = LOOK if not edits and _only_reads(name) else OTHER
     act = f"{name} {posixpath.basename(path)}"
     reads = (posixpath.basename(path),) if path else ()
     return CallCue(kind, crc32(act.encode("utf-8", "replace")), reads, edits)
@@ -120,7 +120,7 @@ def _name_words(name: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORDS.findall(name.rpartition("__")[2]))
 
 
-def _looks(name: str) -> bool:
+def _only_reads(name: str) -> bool:
     words = _name_words(name)
     return bool(words & _LOOKING) and not words & _CHANGING
 
@@ -156,7 +156,7 @@ def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
     if pairs and file:
         gone = hashes_of("\n".join(old for old, _ in pairs)) - hashes_of("\n".join(new for _, new in pairs))
         yield Edit(file, tuple(sorted(gone)))
-    elif file and not _looks(name) and any(isinstance(given.get(key), str) for key in _BODY_KEYS):
+    elif file and not _only_reads(name) and any(isinstance(given.get(key), str) for key in _BODY_KEYS):
         yield Edit(file, (), True)
 
 

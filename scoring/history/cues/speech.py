@@ -119,7 +119,7 @@ _WORDS = frozenset(
     zukunft
     """.split()  # noqa: SIM905
 )
-_ASKED_BY_NOBODY = re.compile(
+_MACHINE_MADE = re.compile(
     r"""\s*(?:
         <(?:command-|local-command|system[-_]reminder|bash-|turn_aborted|environment_context|user-prompt-submit
            |skill|task-|returncode|output|observation|stdout|stderr|tool|result|function|response|error|exit|console
@@ -149,20 +149,16 @@ def cues_of_speech(role: str, said: str) -> str:
         return ""
     if is_machine_made(text):
         return MACHINE_MADE
-    found = ""
-    if len(text) < SHORT_CHARS and len(text.split()) <= SHORT_WORDS:
-        found = SHORT
-    if binds := _binds(text):
-        found += binds
-    return found
+    is_short = len(text) < SHORT_CHARS and len(text.split()) <= SHORT_WORDS
+    return (SHORT if is_short else "") + _rule_letters(text)
 
 
 def is_machine_made(text: str) -> bool:
     """Return whether a program wrote a user's message: an output, a notice, a demonstration."""
-    return bool(_ASKED_BY_NOBODY.match(text)) or bool(len(text) > 1 and _PROMPT.search(text[-80:]))
+    return bool(_MACHINE_MADE.match(text)) or bool(len(text) > 1 and _PROMPT.search(text[-80:]))
 
 
-def _binds(text: str) -> str:
+def _rule_letters(text: str) -> str:
     """Return the letters for the rules in a user's words, "" if there are none."""
     found = ""
     least, most = SENTENCE_CHARS

@@ -10,7 +10,14 @@ import pytest
 
 from scoring.formats import decode
 from scoring.history.history import History
-from scoring.history.task_recognition import TOOLS_KEPT, Facts, kind_of, recognise, settings_for, task_type_of
+from scoring.history.task_recognition import (
+    TOOLS_KEPT,
+    Facts,
+    recognise,
+    settings_for,
+    task_type_of,
+    type_of_tool,
+)
 from scoring.lists import score_context_importance
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from scoring.planning import plan_prune
@@ -110,7 +117,7 @@ class TestLikeness:
     )  # fmt: skip
     def test_goes_by_the_words_in_a_tools_name(self, tool: str, kind: str) -> None:
         """`read_email` is not a tool that reads files, however its words are joined; `Read` is."""
-        assert kind_of(tool) == kind
+        assert type_of_tool(tool) == kind
 
     @pytest.mark.parametrize(
         ("kind", "expected"),

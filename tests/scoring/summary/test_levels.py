@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.messages import Message, message
-from scoring.summary.levels import Level, covering, deterministic, judge, replaced_tokens, request, written
+from scoring.summary.levels import Level, built_in, covering, deterministic, judge, replaced_tokens, request
 from scoring.summary.snapshot import SECTIONS
 from scoring.summary.summary import Summary
 from scoring.tokens import estimate_message_tokens
@@ -92,18 +92,18 @@ class TestWritten:
     def test_keeps_to_what_was_set_aside(self) -> None:  # C9
         """At any size, and says what it takes."""
         for most in (60, 100, 200):
-            made = written(LISTED, most)
+            made = built_in(LISTED, most)
             assert made.accepted
             assert made.tokens <= most
 
     def test_is_shorter_than_what_it_covers(self) -> None:  # C9
         """Whatever was set aside."""
-        assert written(LISTED, 10_000).tokens < replaced_tokens(LISTED)
+        assert built_in(LISTED, 10_000).tokens < replaced_tokens(LISTED)
 
     def test_says_how_many_messages_it_covers(self) -> None:  # M6
         """In its heading."""
-        assert written(LISTED, 400).summary.as_message().text.startswith("[Summary: depth 1, 2 messages")
+        assert built_in(LISTED, 400).summary.as_message().text.startswith("[Summary: depth 1, 2 messages")
 
     def test_is_the_same_twice(self) -> None:
         """To the last character."""
-        assert written(LISTED, 150) == written(LISTED, 150)
+        assert built_in(LISTED, 150) == built_in(LISTED, 150)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoring.history import hashes_of
+from scoring.history.content.hashes import hashes_of
 from scoring.history.cues.calls import LOOK, OTHER, PLAN, STEP, CallCue, cue_of_call
 
 OLD, NEW = "limit = old_limit_of(window)", "limit = new_limit_of(window)"
