@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.retention import Chat, Kept, prune
+from benchmarks.retention_agents import Session
 
 THINGS = "parser lexer cache router ledger scheduler importer renderer mailer indexer".split()  # noqa: SIM905
 SHARE = 0.25  # of the tokens that may go
@@ -27,52 +28,31 @@ class Made(NamedTuple):
     needed: list[str]
 
 
-def said(role: str, text: str) -> Chat:
-    """Return a message of plain text."""
-    return {"role": role, "content": text}
-
-
-def act(messages: list[Chat], output: str, name: str = "bash", **arguments: Any) -> None:
-    """Add a call and its output."""
-    call_id = f"call_{len(messages)}"
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    messages.append(
-        {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [{"id": call_id, "type": "function", "function": function}],
-        }
-    )
-    messages.append({"role": "tool", "tool_call_id": call_id, "content": output})
-
-
 def chatter(random: Random, lines: int = 60) -> str:
-    """Return an output of no consequence."""
+    """Return a long output that nobody needs."""
     return "\n".join(
         f"{random.choice(THINGS)}: step {random.randrange(900)} of the build is done" for _ in range(lines)
     )
 
 
-def work(messages: list[Chat], random: Random, count: int) -> None:
+def work(session: Session, count: int) -> None:
     """Add calls with long outputs."""
+    random = session.random
     for _ in range(count):
-        act(messages, chatter(random), command=f"make {random.choice(THINGS)}-{random.randrange(99)}")
+        output = chatter(random)
+        session.call("bash", output, command=f"make {random.choice(THINGS)}-{random.randrange(99)}")
 
 
 def rule(random: Random, *rules: str) -> Made:
-    """Return work in the middle of which a user lays down rules."""
-    messages = [said("user", f"Move the {random.choice(THINGS)} to the new API, one module at a time.")]
+    """Return work in the middle of which a user sets rules."""
+    s = Session(random, ("user", f"Move the {random.choice(THINGS)} to the new API, one module at a time."))
     for one in rules:
-        work(messages, random, random.randint(10, 25))
-        messages.append(said("user", one))
-        messages.append(
-            said("assistant", "Understood, I will keep to that from here on, in all of the modules.")
-        )
-    work(messages, random, random.randint(60, 120))
-    return Made(
-        [*messages, said("user", "Carry on with the next module, please, and tell me when it is done.")],
-        [*rules],
-    )
+        work(s, random.randint(10, 25))
+        s.user(one)
+        s.assistant("Understood, I will keep to that from here on, in all of the modules.")
+    work(s, random.randint(60, 120))
+    s.user("Carry on with the next module, please, and tell me when it is done.")
+    return Made(s.messages, [*rules])
 
 
 def prohibition(random: Random) -> Made:
@@ -100,104 +80,83 @@ def exception(random: Random) -> Made:
 
 def failure(random: Random) -> Made:
     """Return a test run that failed, long ago enough to be cut."""
-    messages = [said("user", "Make the tests pass.")]
-    work(messages, random, 12)
-    name = random.choice(THINGS)
-    error = f"E   ValueError: the {name} has no limit"
-    act(messages, f"{chatter(random, 90)}\n{error}\n1 failed, 88 passed in 3.1s", command="pytest tests")
-    work(messages, random, 14)
-    return Made(
-        [*messages, said("user", "Well, go on and tell me what you found.")], [error, "1 failed, 88 passed"]
-    )
+    s = Session(random, ("user", "Make the tests pass."))
+    work(s, 12)
+    error = f"E   ValueError: the {random.choice(THINGS)} has no limit"
+    s.call("bash", f"{chatter(random, 90)}\n{error}\n1 failed, 88 passed in 3.1s", command="pytest tests")
+    work(s, 14)
+    s.user("Well, go on and tell me what you found.")
+    return Made(s.messages, [error, "1 failed, 88 passed"])
 
 
 def plan(random: Random) -> Made:
     """Return a plan that was written twice."""
-    messages = [said("user", "Bring all modules to the new API.")]
+    s = Session(random, ("user", "Bring all modules to the new API."))
     for state in ("pending", "completed"):
         todos = [{"content": f"move the {name}", "status": state} for name in THINGS]
-        act(messages, "written", "roadmap_write", items=todos)
-        work(messages, random, 20)
-    return Made([*messages, said("user", "Go on with what is left of it, please.")], ['"completed"'])
+        s.call("roadmap_write", "written", items=todos)
+        work(s, 20)
+    s.user("Go on with what is left of it, please.")
+    return Made(s.messages, ['"completed"'])
 
 
 def edited(random: Random) -> Made:
     """Return a file that was read and edited later."""
     name = random.choice(THINGS)
+    task = f"Use the new values in {name}.py."
     lines = [f"{n:>5}\u2192{name}_{n} = the_old_value_of({n})" for n in range(1, 60)]
-    messages = [said("user", f"Use the new values in {name}.py.")]
-    act(messages, "\n".join(lines), "read_file", path=f"src/{name}.py")
+    s = Session(random, ("user", task))
+    s.call("read_file", "\n".join(lines), path=f"src/{name}.py")
     for n in range(1, 20):
         old = f"{name}_{n} = the_old_value_of({n})"
-        act(
-            messages,
-            "done",
-            "edit",
-            path=f"src/{name}.py",
-            old_string=old,
-            new_string=old.replace("old", "new"),
-        )
-        work(messages, random, 2)
-    return Made(
-        [*messages, said("user", f"Show me what {name}_30 is by now, and go on.")],
-        [f"Use the new values in {name}.py."],
-    )
+        new = old.replace("old", "new")
+        s.call("edit", "done", path=f"src/{name}.py", old_string=old, new_string=new)
+        work(s, 2)
+    s.user(f"Show me what {name}_30 is by now, and go on.")
+    return Made(s.messages, [task])
 
 
 def support(random: Random) -> Made:
     """Return a dialogue of a shop."""
     order = f"#W{random.randrange(10**6, 10**7)}"
     task = f"I want to return the lamp of order {order}, but keep the two chairs."
-    messages = [
-        said("system", "You serve the customers of a shop. Confirm before you act."),
-        said("user", task),
-    ]
-    for n in range(30):
-        messages.append(
-            said(
-                "assistant", f"I see. Could you tell me more about item {n} of the order, such as its state?"
-            )
-        )
-        messages.append(
-            said(
-                "user", random.choice(["yes", "no", "it is fine", "I do not know that one by heart, sorry."])
-            )
-        )
-        act(messages, json.dumps({"item": n, "state": "ok", "notes": chatter(random, 3)}), "get_item", item=n)
-    rules = "Only refund to the gift card, please, my bank account is closed."
-    messages += [said("assistant", "How do you want to be refunded for the lamp?"), said("user", rules)]
-    return Made(
-        [*messages, said("assistant", "Noted. Shall I go ahead?"), said("user", "yes")],
-        [task, rules, "Shall I go ahead?"],
+    s = Session(
+        random, ("system", "You serve the customers of a shop. Confirm before you act."), ("user", task)
     )
+    for n in range(30):
+        s.assistant(f"I see. Could you tell me more about item {n} of the order, such as its state?")
+        s.user(random.choice(["yes", "no", "it is fine", "I do not know that one by heart, sorry."]))
+        item = {"item": n, "state": "ok", "notes": chatter(random, 3)}
+        s.call("get_item", json.dumps(item), item=n)
+    rules = "Only refund to the gift card, please, my bank account is closed."
+    s.assistant("How do you want to be refunded for the lamp?")
+    s.user(rules)
+    s.assistant("Noted. Shall I go ahead?")
+    s.user("yes")
+    return Made(s.messages, [task, rules, "Shall I go ahead?"])
 
 
 def facts(random: Random) -> Made:
     """Return a chat of short facts among long answers; the last question asks for one of them."""
     fact = "My sister Johanna is allergic to walnuts."
-    messages: list[Chat] = []
+    s = Session(random)
     place = random.randrange(20, 60)
     for n in range(120):
-        messages.append(
-            said("user", fact if n == place else f"What do you think of the {random.choice(THINGS)}?")
-        )
-        messages.append(
-            said("assistant", " ".join(f"A {random.choice(THINGS)} can be many things." for _ in range(120)))
-        )
-    return Made([*messages, said("user", "What is my sister Johanna allergic to?")], [fact])
+        s.user(fact if n == place else f"What do you think of the {random.choice(THINGS)}?")
+        s.assistant(" ".join(f"A {random.choice(THINGS)} can be many things." for _ in range(120)))
+    s.user("What is my sister Johanna allergic to?")
+    return Made(s.messages, [fact])
 
 
 def in_text(random: Random) -> Made:
     """Return an agent in plain text whose first message is a demonstration."""
     demonstration = "Here is a demonstration of how to work:\n" + chatter(random, 80)
     task = f"Fix the {random.choice(THINGS)}: it loses the last line of each file."
-    messages = [said("system", "Answer with one command."), said("user", demonstration), said("user", task)]
+    s = Session(random, ("system", "Answer with one command."), ("user", demonstration), ("user", task))
     for _ in range(60):
-        messages.append(
-            said("assistant", f"I look at the next part.\n```\nmake {random.choice(THINGS)}\n```")
-        )
-        messages.append(said("user", f"OBSERVATION:\n{chatter(random, 30)}"))
-    return Made(messages, [task])
+        s.assistant(f"I look at the next part.\n```\nmake {random.choice(THINGS)}\n```")
+        s.user(f"OBSERVATION:\n{chatter(random, 30)}")
+    return Made(s.messages, [task])
 
 
 KINDS: Mapping[str, Callable[[Random], Made]] = {

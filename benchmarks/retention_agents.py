@@ -28,6 +28,10 @@ class Session:
         """Add a message of the user."""
         self.messages.append({"role": "user", "content": text})
 
+    def assistant(self, text: str) -> None:
+        """Add a text of the agent."""
+        self.messages.append({"role": "assistant", "content": text})
+
     def call(self, name: str, output: str, **arguments: Any) -> None:
         """Add a call and its output."""
         call = {"id": f"call_{len(self.messages)}", "type": "function"}
@@ -81,9 +85,7 @@ def shop(random: Random) -> Session:
         s.call(
             "get_product_details", json.dumps({"variants": offered}, indent=2), product_id=line["product_id"]
         )
-        s.messages.append(
-            {"role": "assistant", "content": f"There is one in {offered[0]['color']}. Shall I?"}
-        )
+        s.assistant(f"There is one in {offered[0]['color']}. Shall I?")
         agreed.append((order, line["item_id"], offered[0]["item_id"], pay))
     s.user("Now please do all of them as you proposed.")
     for order, old, new, pay in s.shuffled(agreed):
@@ -216,9 +218,9 @@ def travel(random: Random) -> Session:
         s.call("search_hotels", "\n".join(lines), city=s.word())
         flight, hotel = random.choice(flights), random.choice(hotels)
         offer = f"I would take the flight for {flight[2]} EUR and the {hotel[1]}. Shall I note that?"
-        s.messages.append({"role": "assistant", "content": offer})
+        s.assistant(offer)
         s.user("Yes, but do not book yet.")
-        s.messages.append({"role": "assistant", "content": "Noted. What is next?"})
+        s.assistant("Noted. What is next?")
         agreed.append((flight[0], hotel[0]))
     s.user("That is all. Now book everything that we noted.")
     for offer, hotel in s.shuffled(agreed):
@@ -281,9 +283,9 @@ def mail(random: Random) -> Session:
         (one, sender), room = random.choice(box), f"room_{s.word()}_{s.number(4)}"
         lines = [f"We also spoke of the {s.word()} and the {s.word()}." for _ in range(random.randint(2, 10))]
         s.call("read_mail", "\n".join([f"From: {sender}", f"Could we meet in {room}?", *lines]), id=one)
-        s.messages.append({"role": "assistant", "content": f"They ask about the {s.word()}. Shall I wait?"})
+        s.assistant(f"They ask about the {s.word()}. Shall I wait?")
         s.user("Yes, later.")
-        s.messages.append({"role": "assistant", "content": "All right."})
+        s.assistant("All right.")
         later.append((one, sender, room))
     s.user("Now answer all that I left for later, and book the rooms.")
     for one, sender, room in s.shuffled(later):
