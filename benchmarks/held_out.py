@@ -1,12 +1,12 @@
 """The errors on sessions that nothing was chosen on or learned from: `python -m benchmarks.held_out [FOLDER]`.
 
-A session, a project, a version of an agent or a whole agent is left out in turn. What is said of its calls then knows
-the others alone, in both ways: what their first calls and compactions taught, earlier or later, and every constant
-that was chosen on real transcripts (of `scoring.tokens.calibration`, `families`, `overheads`, `tokens`,
-`webapp.agents.claude_code.unwritten` and the factors of the models), fitted to them. A fit moves a constant by a
-quarter of its value or a third, a factor by a twentieth: the best of all moves first, then the best on top of it,
-while the mean error of growth falls. Constants that fit noise show as a gap to the figures as shipped. The tables say
-it for all together, and by agent and version.
+A session, a project, a version of an agent or a whole agent is left out in turn. Its calls are then predicted from the
+others only: with the overheads that their first calls and compactions teach, earlier or later, and with every constant
+that was chosen on real transcripts (of `scoring.tokens.calibration`, `families`, `overheads`, `counting`,
+`webapp.agents.claude_code.unwritten` and the factors of the models) fitted to them. A fit multiplies a constant by 3/4
+or 4/3, a factor by 0.95 or 1.05: the best of all moves first, then the best next one, while the mean error of growth
+falls. Constants that fit noise show as a gap to the figures as shipped. The tables give the figures for all together,
+and by agent and version.
 
 It takes about a minute, so that it is no part of `python -m benchmarks`.
 """
@@ -26,11 +26,19 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import prediction
-from benchmarks.prediction import Replay, Said, figures, grown, growth_error, replay_one, root_of, sessions
+from benchmarks.prediction import (
+    Prediction,
+    Replay,
+    figures,
+    grown,
+    growth_error,
+    replay_one,
+    root_of,
+    sessions,
+)
 from scoring import models
-from scoring.tokens import calibration, families, overheads
-from scoring.tokens import counting as tokens
-from webapp import tokenizers as counting
+from scoring.tokens import calibration, counting, families, overheads
+from webapp import tokenizers
 from webapp.agents.claude_code import unwritten
 from webapp.tokenizers import Tokenizers
 
@@ -43,7 +51,7 @@ TEXTS = 1 << 20
 # Of the mean error of growth: a twentieth of a percent.
 LEAST_GAIN, MOST_MOVES = 0.0005, 8
 Choice = tuple[tuple[str, float], ...]  # (constant, times its value) of those that were moved
-KINDS: Mapping[str, Callable[[Said], str]] = {
+KINDS: Mapping[str, Callable[[Prediction], str]] = {
     "session": lambda call: call.session,
     "project": lambda call: call.project,
     "version": lambda call: f"{call.agent} {call.version}",
@@ -53,7 +61,7 @@ KINDS: Mapping[str, Callable[[Said], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of a module; `put` sets it to a multiple of its value."""
+    """A constant of a module; `put` sets it to a multiple of its shipped value."""
 
     name: str
     put: Callable[[float], None]
@@ -75,7 +83,7 @@ def constants() -> list[Constant]:
         *_of(calibration, "BELIEVED_OUTPUT_SHARE", "FALSE_SHARE", "ALIKE_SHARE"),
         *_of(overheads, "SESSIONS", "LEAST_SECONDS"),
         *_of(unwritten, "STEPS", "OLDER_STEPS", "WORDS", "OLDER_WORDS"),
-        *_of(tokens, "CALL_OVERHEAD", "RESULT_OVERHEAD"),
+        *_of(counting, "CALL_OVERHEAD", "RESULT_OVERHEAD"),
     ]
     fields = ("message", "calls", "argument", "definition", "seal_chars", "sealed_chars")
     for start in ("claude", "gpt"):
@@ -134,7 +142,7 @@ def _factor_setter(start: str) -> Callable[[float], None]:
 
 @contextmanager
 def moved(choice: Choice) -> Iterator[None]:
-    """Yield the constants of a choice at their moved values, for as long as it lasts."""
+    """Set the constants of a choice to their moved values until the block ends."""
     setters = {constant.name: constant.put for constant in constants()}
     for name, times in choice:
         setters[name](times)
@@ -153,8 +161,8 @@ class Trial:
         self._made: dict[Choice, list[Replay]] = {}
         self.constants = constants()
 
-    def under(self, choice: Choice) -> list[Said]:
-        """Return what is said of every call with these constants moved."""
+    def under(self, choice: Choice) -> list[Prediction]:
+        """Return the prediction of every call with these constants moved."""
         return [call for one in self._replays(choice) for call in one.calls]
 
     def _replays(self, choice: Choice) -> list[Replay]:
@@ -164,11 +172,11 @@ class Trial:
         return self._made[choice]
 
     @cached_property
-    def shipped(self) -> list[Said]:
-        """Return what is said with the constants as they are."""
+    def shipped(self) -> list[Prediction]:
+        """Return the predictions with the constants as shipped."""
         return self.under(())
 
-    def best(self, wanted: Callable[[Said], bool]) -> Choice:
+    def best(self, wanted: Callable[[Prediction], bool]) -> Choice:
         """Return moves that help the wanted calls: the best one, then the best on top of it, while one gains enough."""
         choice: Choice = ()
         score = self._score(choice, wanted)
@@ -180,7 +188,7 @@ class Trial:
             choice, score = tried[best], best
         return choice
 
-    def _score(self, choice: Choice, wanted: Callable[[Said], bool]) -> float:
+    def _score(self, choice: Choice, wanted: Callable[[Prediction], bool]) -> float:
         return _mean(filter(wanted, self.under(choice)))
 
     def _moves(self, choice: Choice) -> Iterator[Choice]:
@@ -192,18 +200,18 @@ class Trial:
                 if LEAST_TIMES <= there <= MOST_TIMES:
                     yield tuple(sorted((n, t) for n, t in moves.items() if t != 1.0))
 
-    def held_out(self, kind: str) -> tuple[list[Said], list[Choice]]:
-        """Return what is said of each group's calls by what the others teach, and the constants chosen on them."""
+    def held_out(self, kind: str) -> tuple[list[Prediction], list[Choice]]:
+        """Return the predictions of each group's calls from the other groups, and the constants chosen on those."""
         group_of = KINDS[kind]
-        said, choices = list[Said](), list[Choice]()
+        calls, choices = list[Prediction](), list[Choice]()
         for group in dict.fromkeys(map(group_of, self.shipped)):
             choice = self.best(lambda call, group=group: group_of(call) != group)  # type: ignore[misc]
-            said += self._left_out(lambda call, group=group: group_of(call) == group, choice)  # type: ignore[misc]
+            calls += self._left_out(lambda call, group=group: group_of(call) == group, choice)  # type: ignore[misc]
             choices.append(choice)
-        return said, choices
+        return calls, choices
 
-    def _left_out(self, wanted: Callable[[Said], bool], choice: Choice) -> list[Said]:
-        """Return what is said of the wanted sessions with these constants and what all others, newest first, teach."""
+    def _left_out(self, wanted: Callable[[Prediction], bool], choice: Choice) -> list[Prediction]:
+        """Return the predictions for the wanted sessions, with these constants and the lessons of all others."""
         replays = self._replays(choice)
         out = [bool(one.calls) and wanted(one.calls[0]) for one in replays]
         lessons = [
@@ -219,13 +227,13 @@ class Trial:
             return [call for one in made for call in one.calls]
 
 
-def _mean(calls: Iterator[Said]) -> float:
-    """Return the mean error of the growths, each at most 100 %: what a choice is made by."""
-    errors = [min(1.0, growth_error(c, c.said)) for c in grown(calls)]
+def _mean(calls: Iterator[Prediction]) -> float:
+    """Return the mean error of the growths, each at most 100 %, which a choice minimises."""
+    errors = [min(1.0, growth_error(c, c.predicted)) for c in grown(calls)]
     return sum(errors) / len(errors) if errors else 0.0
 
 
-def by_version(kind: str, calls: Sequence[Said]) -> Table:
+def by_version(kind: str, calls: Sequence[Prediction]) -> Table:
     """Return the table of the figures by agent and version, of calls that were held out."""
     names = ("total p50", "p90", "growth p50", "p90", "first p50", "compacted p50", "factors p50", "p90")
     table = Table(f"{kind} held out, %", "calls", *names, box=None)
@@ -242,7 +250,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the figures as shipped, fitted to all, and held out by session, project, version and agent."""
     arguments = sys.argv[1:] if argv is None else argv
     console = Console(width=130)
-    counting.RECENT_TEXTS = TEXTS
+    tokenizers.RECENT_TEXTS = TEXTS
     trial = Trial(root_of(arguments[0] if arguments else None), Tokenizers())
     fit = trial.best(lambda _: True)
     columns = {"as shipped": trial.shipped, "fitted to all": trial.under(fit)}

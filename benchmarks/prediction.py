@@ -52,12 +52,12 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One call: its real input, what we and the simple predictor said before it, and what the context grew by.
+class Prediction:
+    """One call: its real input, and what we and the simple predictor expected just before it.
 
     `kind` is "first", "compacted" (the first call after a compaction), "cut" (after a rewind) or "next". `by_factors`
-    is what would be said of the growth without any reported usage, `foretold` (a part of it) what the agent's own rules
-    say comes besides the messages. `agent`, its `version` and `project` say whose session it is.
+    is the growth of the context as predicted without any reported usage, `unwritten` the part of it that the agent adds
+    by its own rules. `agent`, its `version` and `project` are those of the session.
     """
 
     session: str
@@ -67,11 +67,11 @@ class Said:
     model: str
     kind: str
     real: int
-    said: int
+    predicted: int
     simple: int
     last_real: int
     by_factors: int
-    foretold: int
+    unwritten: int
 
 
 @dataclass(slots=True)
@@ -84,12 +84,12 @@ class Held:
 
 
 class Replay:
-    """One conversation, record by record; `calls` holds what was said before each call."""
+    """One conversation, record by record; `calls` holds the prediction of each call."""
 
     def __init__(
         self, name: str, project: str, traits: Traits, tokenizers: Tokenizers, lessons: Sequence[Lesson]
     ) -> None:
-        self.name, self.project, self.traits, self.calls = name, project, traits, list[Said]()
+        self.name, self.project, self.traits, self.calls = name, project, traits, list[Prediction]()
         self._tokenizers, self._lessons = tokenizers, lessons
         self._log: dict[str, Held] = {}
         self._context: dict[str, Held] = {}
@@ -150,13 +150,14 @@ class Replay:
         self._unwritten.take(entry, self._counter, self.traits.factor)
         if first and entry.usage:
             self._expect(self._unwritten.asked)
-            self._said(entry.usage, entry.model, before, chars)
+            self._predict(entry.usage, entry.model, before, chars)
         if held is None:
             held = Held()
             if entry.group:
                 self._groups[entry.group] = held
         old = held.tokens
-        self._put(held, key, entry.message)
+        held.parts[key] = entry.message
+        self._count(held)
         self._log[key] = self._context[key] = held
         if entry.usage and entry.call_key:
             self._known = calibration.observe(
@@ -177,10 +178,6 @@ class Replay:
         if self._known is not None:
             self._known = calibration.expecting(self._known, tokens)
 
-    def _put(self, held: Held, key: str, message: Message) -> None:
-        held.parts[key] = message
-        self._count(held)
-
     def _count(self, held: Held) -> None:
         message = next(iter(held.parts.values()))
         whole = Message(message.role, tuple(p for m in held.parts.values() for p in m.parts), message.name)
@@ -191,7 +188,7 @@ class Replay:
         if report.call_key == self._calibration().call:
             return
         before, chars, answered = self._ends.get(report.input_end or "", (*self._size(), self._answered))
-        self._said(report.usage, report.model, before, chars)
+        self._predict(report.usage, report.model, before, chars)
         self._known = calibration.observe(
             self._calibration(), report.usage.sent_tokens, report.usage.answer_tokens, before,
             self._answered - answered, call=report.call_key, model=report.model or "",
@@ -223,9 +220,9 @@ class Replay:
         learned = expected(self.traits, self._lessons)
         return calibration.started(learned.unseen, learned.second or 0, learned.restored or 0)
 
-    def _said(self, usage: Usage, model: str | None, before: int, chars: int) -> None:
+    def _predict(self, usage: Usage, model: str | None, before: int, chars: int) -> None:
         known, real = self._calibration(), usage.sent_tokens
-        said, _ = calibration.total(known, before)
+        predicted, _ = calibration.total(known, before)
         last = self._last
         kind = "next" if last else "first"
         if last and (known.compacted or self._cut):
@@ -235,8 +232,8 @@ class Replay:
         if last and not known.compacted:
             simple = last[0] + (chars - last[2]) / CHARS_PER_TOKEN
         before_it, more = (last[0], before - last[1]) if last else (0, before)
-        self.calls.append(Said(
-            self.name, self.traits.source, self.traits.version, self.project, model or "", kind, real, said,
+        self.calls.append(Prediction(
+            self.name, self.traits.source, self.traits.version, self.project, model or "", kind, real, predicted,
             round(simple), before_it, more + known.waiting, known.waiting,
         ))  # fmt: skip
         self._last, self._cut = (real, before, chars), False
@@ -298,7 +295,7 @@ Read = tuple[TranscriptFile, str, list[Record]]
 
 
 def replay(read: Iterable[Read], tokenizers: Tokenizers) -> list[Replay]:
-    """Return these conversations replayed one after the other, each knowing those before it."""
+    """Return these conversations replayed one after the other, each with the lessons of those before it."""
     lessons, replays = list[Lesson](), list[Replay]()
     for conversation in read:
         replays.append(replay_one(conversation, tokenizers, lessons))
@@ -307,7 +304,7 @@ def replay(read: Iterable[Read], tokenizers: Tokenizers) -> list[Replay]:
 
 
 def replay_one(conversation: Read, tokenizers: Tokenizers, lessons: Sequence[Lesson]) -> Replay:
-    """Return one conversation replayed that knows what these lessons, newest first, have taught."""
+    """Return one conversation, replayed with these lessons of others, newest first."""
     file, stream, records = conversation
     child = file.parent_id is not None or bool(stream)
     name = f"{file.path.stem}{stream and ' ' + stream}"
@@ -324,8 +321,8 @@ def _project(file: TranscriptFile) -> str:
 
 
 @lru_cache(maxsize=2)
-def replayed(root: Path) -> tuple[Said, ...]:
-    """Return what was said before every call of every session under a folder."""
+def replayed(root: Path) -> tuple[Prediction, ...]:
+    """Return the prediction of every call of every session under a folder."""
     tokenizers = Tokenizers()
     tokenizers.counter()
     return tuple(call for one in replay(sessions(root), tokenizers) for call in one.calls)
@@ -334,46 +331,43 @@ def replayed(root: Path) -> tuple[Said, ...]:
 # -- figures
 
 
-def _total(call: Said, said: int) -> float:
-    return abs(said - call.real) / call.real
+def _total(call: Prediction, predicted: int) -> float:
+    return abs(predicted - call.real) / call.real
 
 
-def grown(calls: Iterable[Said]) -> list[Said]:
-    """Return the calls by which a context grew enough to speak of a growth."""
+def grown(calls: Iterable[Prediction]) -> list[Prediction]:
+    """Return the calls by which a context grew by at least GROWTH_FROM tokens."""
     return [c for c in calls if c.kind == "next" and c.real - c.last_real >= GROWTH_FROM]
 
 
-def growth_error(call: Said, said: int) -> float:
-    """Return the error of what was said, as a share of what the context really grew by."""
-    real = call.real - call.last_real
-    return abs(said - call.last_real - real) / real
+def growth_error(call: Prediction, predicted: int) -> float:
+    """Return the error of a prediction, as a share of the real growth of the context."""
+    return abs(predicted - call.real) / (call.real - call.last_real)
 
 
-def figures(calls: Sequence[Said], simple: bool = False) -> list[tuple[str, float, float | None]]:
+def figures(calls: Sequence[Prediction], simple: bool = False) -> list[tuple[str, float, float | None]]:
     """Return (name, percent, goal) of every figure; with `simple` those of the simple predictor."""
     following = [c for c in calls if c.kind in ("next", "cut")]
     steps = grown(calls)
-    rows: list[tuple[str, list[float], float, float | None]] = []
 
-    def add(name: str, errors: list[float], percent: float, goal: float | None) -> None:
-        rows.append((name, errors, percent, goal))
-
-    def value(call: Said) -> int:
-        return call.simple if simple else call.said
+    def value(call: Prediction) -> int:
+        return call.simple if simple else call.predicted
 
     totals = [_total(c, value(c)) for c in following]
     growths = [growth_error(c, value(c)) for c in steps]
     firsts = [_total(c, value(c)) for c in calls if c.kind == "first"]
     compacted = [_total(c, value(c)) for c in calls if c.kind == "compacted"]
     bare = [growth_error(c, c.simple if simple else c.last_real + c.by_factors) for c in steps]
-    add("total, median", totals, 50, 0.15)
-    add("total, p90", totals, 90, 1)
-    add("growth from 200 tokens, median", growths, 50, 6)
-    add("growth from 200 tokens, p90", growths, 90, 30)
-    add("first call of a session, median", firsts, 50, 20)
-    add("first call after a compaction, median", compacted, 50, 12)
-    add("growth by factors alone, median", bare, 50, 10)
-    add("growth by factors alone, p90", bare, 90, 35)
+    rows = (
+        ("total, median", totals, 50, 0.15),
+        ("total, p90", totals, 90, 1),
+        ("growth from 200 tokens, median", growths, 50, 6),
+        ("growth from 200 tokens, p90", growths, 90, 30),
+        ("first call of a session, median", firsts, 50, 20),
+        ("first call after a compaction, median", compacted, 50, 12),
+        ("growth by factors alone, median", bare, 50, 10),
+        ("growth by factors alone, p90", bare, 90, 35),
+    )
     return [(n, 100 * percentile(e, p), None if simple else g) for n, e, p, g in rows if e]
 
 
@@ -415,15 +409,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _line(name: str, calls: Sequence[Said]) -> list[str]:
+def _line(name: str, calls: Sequence[Prediction]) -> list[str]:
     def show(errors: list[float], percent: float, digits: int = 0) -> str:
         return f"{100 * percentile(errors, percent):.{digits}f}" if errors else ""
 
-    totals = [_total(c, c.said) for c in calls if c.kind in ("next", "cut")]
+    totals = [_total(c, c.predicted) for c in calls if c.kind in ("next", "cut")]
     steps = grown(calls)
-    growths = [growth_error(c, c.said) for c in steps]
+    growths = [growth_error(c, c.predicted) for c in steps]
     bare = [growth_error(c, c.last_real + c.by_factors) for c in steps]
-    firsts, compacted = ([_total(c, c.said) for c in calls if c.kind == k] for k in ("first", "compacted"))
+    firsts, compacted = (
+        [_total(c, c.predicted) for c in calls if c.kind == k] for k in ("first", "compacted")
+    )
     return [
         name[:28], calls[0].model[:24], str(len(calls)), show(totals, 50, 2), show(totals, 90, 2), str(len(steps)),
         show(growths, 50), show(growths, 90), show(bare, 50), show(bare, 90), show(firsts, 50), show(compacted, 50),

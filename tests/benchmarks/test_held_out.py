@@ -1,4 +1,4 @@
-"""Sessions held out: what is said of them knows the others alone."""
+"""Sessions held out are predicted from the others only."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class TestHeldOut:
     """A group is left out of both the constants and the lessons."""
 
     def test_sessions_know_the_others_earlier_and_later(self, trial: Trial) -> None:
-        """Each is foretold from the other one."""
-        said, choices = trial.held_out("session")
-        assert sorted((c.real, c.said) for c in said) == [(20_000, 22_000), (22_000, 20_000)]
+        """Each is predicted from the other one."""
+        calls, choices = trial.held_out("session")
+        assert sorted((c.real, c.predicted) for c in calls) == [(20_000, 22_000), (22_000, 20_000)]
         assert len(choices) == 2
 
     @pytest.mark.parametrize("kind", ["project", "version", "agent"])
     def test_a_group_knows_nothing_of_itself(self, trial: Trial, kind: str) -> None:
         """Neither session teaches the other: nothing is made up."""
-        said, _ = trial.held_out(kind)
-        assert [c.said for c in said] == [c.by_factors for c in said]
-        assert len(said) == len(trial.shipped) == 2
+        calls, _ = trial.held_out(kind)
+        assert [c.predicted for c in calls] == [c.by_factors for c in calls]
+        assert len(calls) == len(trial.shipped) == 2
 
     def test_is_told_by_agent_and_version(self, trial: Trial) -> None:
         """A row for each, with its calls."""

@@ -7,7 +7,7 @@ from statistics import median
 import orjson
 import pytest
 
-from benchmarks.prediction import Said, replayed
+from benchmarks.prediction import Prediction, replayed
 from scoring.messages import REMINDER, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from tests.shared import shared_data
 from webapp.agents.claude_code.unwritten import (
@@ -273,13 +273,13 @@ class TestRealSessions:
     def test_confirm_the_predicted_reminder(self, project: str, within: float) -> None:  # X11
         """The estimate of each project is closer with the reminder than without it."""
         calls = [c for c in replayed(shared_data("transcripts")) if c.project == project and _small(c)]
-        errors = [abs(c.said - c.real) for c in calls]
-        without = [abs(c.said - c.foretold - c.real) for c in calls]
+        errors = [abs(c.predicted - c.real) for c in calls]
+        without = [abs(c.predicted - c.unwritten - c.real) for c in calls]
         assert len(calls) >= 4
         assert sum(errors) < 0.6 * sum(without)
         assert median(e / (c.real - c.last_real) for e, c in zip(errors, calls, strict=True)) < within
 
 
-def _small(call: Said) -> bool:
+def _small(call: Prediction) -> bool:
     """Return whether a call has the reminder and little else."""
-    return call.kind == "next" and call.foretold > 0 and 0 < call.real - call.last_real < 1_000
+    return call.kind == "next" and call.unwritten > 0 and 0 < call.real - call.last_real < 1_000
