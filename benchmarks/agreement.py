@@ -1,4 +1,4 @@
-"""Do the numbers agree, over all real sessions? Regions with totals, live with imported, once with twice.
+"""Compare numbers that must agree, over all real sessions: regions with totals, live with imported, once with twice.
 
 The transcripts of `benchmarks.prediction` are followed as a user's own, then imported again as files, then read row by
 row as they were written. Each figure is a number of sessions, and should be 0.

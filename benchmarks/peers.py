@@ -1,7 +1,7 @@
 """Other projects' ways to shorten a context, as pruners for the retention benchmark.
 
-Each takes and gives what `retention.prune` does and uses the other project as its own documentation shows. What is
-not installed is left out of `installed()`; langchain-core comes with the development tools, the others with
+Each has the signature of `retention.prune` and uses the other project as its own documentation shows. `installed()`
+leaves out what is not installed; langchain-core comes with the development tools, the others with
 `pip install --group peers`.
 """
 

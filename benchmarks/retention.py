@@ -1,7 +1,7 @@
-"""The retention benchmark's view of us: `prune(messages, budget_tokens, count_tokens)` with the presets as shipped.
+"""Our pruners for the retention benchmark: `prune(messages, budget_tokens, count_tokens)` with the presets as shipped.
 
-A pruner answers the indices to keep in order, or (index, message) where a tool output stays shortened. `prune` is the
-default preset, `blueprint` the other; no options of their own.
+A pruner returns the indices to keep in order, or (index, message) where a tool output stays shortened. `prune` is the
+default preset, `blueprint` the other; they have no options of their own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Tests *Foresight*'s constants on kinds of sessions that they were not chosen on.
+"""Measure *Foresight*'s constants on kinds of sessions that they were not tuned on.
 
 `python -m benchmarks.retention_held_out TOOL DATA` takes the retention benchmark's script and its folder of data.
-Every constant is moved alone, to seven tenths and to ten sevenths of its value. Without one kind of session, each is
-put where the others are kept best, if that gains enough; all that were moved together are then measured on the kind
-left out, and beside it what the same search makes of all kinds. Constants that fit one kind show as a gap between both.
+Each constant is moved alone, to 0.7 and to 1/0.7 of its value. For each kind of session, every constant is put where
+the other kinds are retained best, if that gains enough; the result is measured on the kind left out, beside the same
+search over all kinds. Constants that fit one kind show as a gap between the two.
 
 It takes a quarter of an hour, so that it is no part of `python -m benchmarks`.
 """

@@ -1,10 +1,10 @@
-"""The share of what is needed later that survives in kinds of sessions *Foresight* was not chosen on. All made up.
+"""Measure retention on made-up kinds of sessions that *Foresight* was not tuned on.
 
-`python -m benchmarks.retention_other_kinds TOOL` takes the retention benchmark's script, for its measure and habits of
-the field. Chats hold facts that a last question asks for, in the words they were told in or in others, in four
-languages, or that were corrected later. Agents' sessions are cut at three places; what an agent names after the cut and
-could only know from before it is what is needed, as the tool defines it. Every session comes from its kind and number,
-so that each run sees the same. A kind says how a strategy does where its needs are, not how often they are so.
+`python -m benchmarks.retention_other_kinds TOOL` takes the retention benchmark's script, for its measure and its simple
+strategies. In chats a last question asks for a fact, in the same words or in others, in four languages; or the fact was
+corrected later. Agents' sessions are cut at three places; needed is what the agent names after the cut and could only
+know from before it, as the tool defines it. A session is generated from its kind and number, so that every run is the
+same. A kind shows how well a strategy does where such things are needed, not how often they are needed.
 """
 
 from __future__ import annotations

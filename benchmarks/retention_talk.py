@@ -1,4 +1,4 @@
-"""The made-up chats of `retention_other_kinds`: facts, corrections, and talk of no consequence in four languages."""
+"""The made-up chats of `retention_other_kinds`: facts, corrections, and small talk in four languages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 FACTS_ASKED = 4
-CORRECTED, SAME_WORDS, OTHER_WORDS = 0, 2, 3  # how a fact is asked for: columns of the tables below
+CORRECTED, SAME_WORDS, OTHER_WORDS = 0, 2, 3  # the columns of the questions in the tables below
 # fmt: off
 # A fact | talk near it that does not answer | a question in its words | one in other words.
 FACTS = {"English": """
@@ -33,7 +33,7 @@ The dentist is on Thursday at half past four.|No, the dentist rang: it is Friday
 We meet at Helen's for the concert.|We meet for the concert at the north gate instead.|Where do we meet for the concert?
 Please order the blue curtains for the study.|Not blue after all, order green curtains for the study.|Which curtains for the study?
 Leo brings the tent to the lake.|Leo cannot, so Ruth brings the tent to the lake.|Who brings the tent to the lake?"""  # noqa: E501
-# Talk of no consequence: by users, by models; then the places {p}, people {w} and things {t} in it.
+# Small talk: by users, by models; then the places {p}, people {w} and things {t} in it.
 TALK = {"English": """
 I went to the {p} with {w} and we talked about the {t}.|{w} says the {t} is better than the one at the {p}.|Yesterday {w} forgot the {t} at the {p}.|I read that a {t} can last for years.
 The {p} is a good place to talk about such things.|You could try a {t}, or ask {w} what is usual.|A note might begin with the {t} and end with an invitation to the {p}.|It depends; {w} would prefer a simple {t}.
@@ -61,7 +61,7 @@ Lampe|Jacke|Suppe|Kamera|Geige|Leiter""", "Japanese": """
 def chat(language: str, random: Random, asked: int) -> tuple[list[dict[str, Any]], list[tuple[str, int]]]:
     """Return a chat of 100 to 400 messages, and questions with the place of each answer.
 
-    `asked` is the column of the question; where it is `CORRECTED`, facts are told, and corrected later.
+    `asked` is the column of the question; if it is `CORRECTED`, facts are stated, and corrected later.
     """
     joint = "" if language in ("Japanese", "Chinese") else " "
     talk = [line.split("|") for line in TALK[language].strip().split("\n")]

@@ -1,6 +1,6 @@
 """`python scripts/compare_models.py [FILE]`: report disagreements of the table of models with other publishers.
 
-FILE is litellm's `model_prices_and_context_window.json`. Without it the package `genai-prices` is asked, which comes
+FILE is litellm's `model_prices_and_context_window.json`. Without it the package `genai-prices` is read, which comes
 with the development packages. Known disagreements are left out (`EXPLAINED`, with the reason) unless
 `--all` is given. Nothing is fetched, and the application runs none of this: it helps to bring
 `scoring/models/table.py` up to date. Prices are US dollars per million tokens.
@@ -35,14 +35,14 @@ OTHER_KINDS = (
     "ft:", "learnlm", "exp", "imagine", "guard", "dall-e", "davinci", "babbage",
 )  # fmt: skip
 FIELDS = ("limit", "output_limit", "input_price", "cached_price", "cache_write_price", "output_price")
-TOLERANCE = 0.05  # 1,000,000 and 1,048,576 are told as the one or the other
+TOLERANCE = 0.05  # 1,000,000 and 1,048,576 are both in use for the same window
 
 OUT_OF_USE = (
     "ada", "curie", "claude-2", "claude-v1", "gemini-pro", "gpt-3.5-0301", "grok-2-1212", "mixtral-8x7b",
     r"mistral-(7b|nemo|saba|tiny)\S*", r"pixtral-\S+", "deepseek/deepseek-coder",
     r"mistral/(open-mistral-nemo|mistral-tiny|pixtral-\S+)",
 )  # fmt: skip
-NOT_FOR_IT = (
+OUT_OF_SCOPE = (
     r"((mistral|dashscope)/)?(zai-)?glm-\S+", r"dashscope/(kimi|qwen3-(vl|next|30b)|qwq|qwen-coder)\S*",
     r"mistral/(labs-|mistral-(code|vibe))\S*", r"grok-voice-\S+", r"gemini-nano-banana-\S+", "openai/container",
     r"(gpt-)?daybreak-\S+", "gpt-rosalind-discovery", "chat-latest",
@@ -92,7 +92,7 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"dashscope/qwen-(plus|turbo)-(20|latest)", "snapshots; the name alone is in the table"),
     (rf"({'|'.join(OUT_OF_USE)}): not", "out of use"),
     (
-        rf"({'|'.join(NOT_FOR_IT)}): not",
+        rf"({'|'.join(OUT_OF_SCOPE)}): not",
         "other makers, other kinds, moving aliases, access by programmes alone",
     ),
 )
@@ -216,7 +216,9 @@ def main(argv: list[str] | None = None) -> int:
     """Print the disagreements; return 1 if there are any, 2 if there is nothing to compare with."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("file", nargs="?", type=Path, help="litellm's model_prices_and_context_window.json")
-    parser.add_argument("--all", action="store_true", help="tell what was explained too, with the reason")
+    parser.add_argument(
+        "--all", action="store_true", help="list explained disagreements too, with the reason"
+    )
     parser.add_argument("--only", default="", help="compare only models whose name contains this")
     args = parser.parse_args(argv)
     if args.file:

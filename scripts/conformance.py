@@ -1,7 +1,7 @@
 """Writes docs/conformance.md: each requirement with the tests that prove it, from the tests themselves.
 
 A test names what it proves in a comment on its def line: `# B3`, `# B1-B4, X2`; in JavaScript `// B5` after
-`test("…", () => {`. The requirements stand in docs/requirements.toml. `--missing` lists those that no test
+`test("…", () => {`. The requirements are in docs/requirements.toml. `--missing` lists those that no test
 proves yet and exits with 1 if there are any.
 """
 

@@ -47,11 +47,11 @@ EXAMPLES: tuple[Event, ...] = (
     events.ImportProgressed("rollout.jsonl", 33_554_432, 209_715_200),
 )
 
-# Events that make other messages than their example above.
-OTHERWISE: tuple[Event, ...] = (events.ProblemReported("s1", "no summary was made", failed=True),)
+# Further examples, which make other messages than those above.
+MORE_EXAMPLES: tuple[Event, ...] = (events.ProblemReported("s1", "no summary was made", failed=True),)
 
 # The requests of a page: name, model of the payload, answer.
-ASKED: tuple[tuple[str, type[BaseModel], str], ...] = (
+REQUESTS: tuple[tuple[str, type[BaseModel], str], ...] = (
     (
         "subscribe",
         bodies.Subscribe,
@@ -178,7 +178,7 @@ def events_page() -> str:
         "",
     ]
     lines += ["| request | payload | answer |", "|---|---|---|"]
-    for name, model, answer in ASKED:
+    for name, model, answer in REQUESTS:
         lines.append(f"| `{name}` | {', '.join(f'`{field}`' for field in model.model_fields)} | {answer} |")
     return tidy([*lines, ""])
 
@@ -210,7 +210,7 @@ def message_rows() -> Iterator[str]:
     yield "| `sessions:updated` | the rows of several, in place of a message each: `sessions` |"
     yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"
     yield "| `context:stats` | `session_id` and [Stats](api.md#stats) |"
-    shown = (*EXAMPLES, *OTHERWISE)
+    shown = (*EXAMPLES, *MORE_EXAMPLES)
     payloads = {name: payload for one in shown for note in notes_of(one) for name, payload in note.events}
     read_later = {
         "settings:changed": "the settings ([SettingsDoc](api.md#settingsdoc))",
@@ -228,17 +228,17 @@ def cli_page() -> str:
         "Exit codes: 0 success, 1 the work failed or faults were found, 2 bad arguments or unreadable input.",
         "",
     ]
-    root = looked_at(commands, "coppice")
+    root = help_context(commands, "coppice")
     lines += ["```", commands.get_help(root), "```", ""]
     for name in commands.list_commands(root):
         command = commands.get_command(root, name)
         assert command is not None  # noqa: S101  # listed above
-        context = looked_at(command, name, root)
+        context = help_context(command, name, root)
         lines += [f"## coppice {name}", "", "```", command.get_help(context), "```", ""]
     return tidy(lines)
 
 
-def looked_at(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+def help_context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
     """Return the context of a command in a terminal of fixed width."""
     return click.Context(
         command,

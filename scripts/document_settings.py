@@ -1,6 +1,6 @@
 """Writes docs/settings.md: every setting with its meaning, default, range and value in *Blueprint*.
 
-Defaults and ranges come from the code; the meanings stand here, one for each field, and a test fails when one is
+Defaults and ranges come from the code; the meanings are here, one for each field, and a test fails when one is
 missing or stale.
 """
 

@@ -1,7 +1,6 @@
 """Puts `static/` and `templates/` beside the code that serves them, under `webapp/` in the wheel.
 
-Only the wheel that is shipped gets them; an editable install reads them from the tree, where they stand at
-the top.
+Only the wheel that is shipped gets them; an editable install reads them from the top of the tree.
 """
 
 from __future__ import annotations
