@@ -1,8 +1,8 @@
 """`python -m benchmarks [NAME …] [--once]`: measures every number that the documentation claims, twice, as a table.
 
 Each module of this package with a `run()` is one benchmark. Because machines are noisy, both runs are printed and the
-better one is compared with the goal, separately for each figure, also for p50 and p99. For counts of faults it is the
-worse one. Nothing here is a test, and a missed goal is not an error.
+better one is compared with the goal, separately for each figure, also for p50 and p99. Of counts of faults the worse
+one is compared. Nothing here is a test, and a missed goal is not an error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.rows import Row, held
+from benchmarks.rows import Row, deciding
 
 NAMES = (
     "plan",
@@ -41,7 +41,7 @@ def measure(name: str, runs: int) -> list[tuple[Row, list[Row]]]:
     """Return each figure of one benchmark: the run that counts, and all of them."""
     module = importlib.import_module(f"benchmarks.{name}")
     columns = list(zip(*(module.run() for _ in range(runs)), strict=True))
-    return [(held(column[0], column[-1]), list(column)) for column in columns]
+    return [(deciding(column[0], column[-1]), list(column)) for column in columns]
 
 
 def number(value: float) -> str:

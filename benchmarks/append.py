@@ -5,10 +5,10 @@ Each append is one message through the service: counted, analysed, chained, stor
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 from benchmarks import sessions
-from benchmarks.rows import Row, percentile
+from benchmarks.rows import Row, elapsed_ms, percentile
 
 APPENDS = 400
 SIZES = (1_000, 100_000)
@@ -33,9 +33,8 @@ def _appends(size: int) -> list[float]:
     """Return the milliseconds of each append to a session of `size` messages."""
     with sessions.app() as app:
         session = sessions.filled(app, size)
-        times = []
-        for message in sessions.messages(APPENDS, seed=-1):
-            start = time.perf_counter()
-            app.ingest.append_messages(session, [message])
-            times.append((time.perf_counter() - start) * 1000)
+        times = [
+            elapsed_ms(partial(app.ingest.append_messages, session, [message]))
+            for message in sessions.messages(APPENDS, seed=-1)
+        ]
     return times[APPENDS // 10 :]

@@ -23,10 +23,10 @@ APPENDS = 40
 LOOK_SECONDS = 3.0
 HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 HALF_BODY = b"POST /api/import HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10000000\r\n\r\n{"
-Held = list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
+Connections = list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
 
 
-async def held(port: int, count: int, sent: bytes, limit: int = 1 << 16) -> Held:
+async def opened_connections(port: int, count: int, sent: bytes, limit: int = 1 << 16) -> Connections:
     """Open `count` connections and send the same bytes on each."""
     opened = [await asyncio.open_connection("127.0.0.1", port, limit=limit) for _ in range(count)]
     for _, writer in opened:
@@ -43,9 +43,9 @@ async def health(port: int) -> float:
     return 1000 * max(seen.health)
 
 
-async def beside(port: int, count: int, sent: bytes, what: str) -> list[Row]:
+async def health_beside(port: int, count: int, sent: bytes, what: str) -> list[Row]:
     """Return how long a plain request takes beside connections that stop in the middle."""
-    opened = await held(port, count, sent)
+    opened = await opened_connections(port, count, sent)
     await asyncio.sleep(LOOK_SECONDS)  # they have arrived
     row = Row(f"longest /healthz beside {count:,} {what}", await health(port), "ms")
     for _, writer in opened:
@@ -57,7 +57,7 @@ async def deaf_pages(process: Any, port: int) -> list[Row]:
     """Return the memory for pages that subscribe and never read, while 12 MB are appended."""
     http = Http(port)
     await http.send("POST", "/api/sessions", {"id": "deaf", "model": "gpt-5"})
-    opened = await held(port, DEAF, handshake(port), limit=1)
+    opened = await opened_connections(port, DEAF, handshake(port), limit=1)
     for reader, writer in opened:
         await reader.readexactly(1)
         writer.write(masked("40") + masked('421["subscribe",{"room":"session:deaf"}]'))
@@ -100,10 +100,10 @@ def run() -> list[Row]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(8_192, hard), hard))
     rows = []
     with serving() as (_, port):
-        rows += asyncio.run(beside(port, HALF_SENT, HALF_HEAD, "half-sent requests"))
-        rows += asyncio.run(beside(port, HALF_BODIES, HALF_BODY, "requests with half a body"))
+        rows += asyncio.run(health_beside(port, HALF_SENT, HALF_HEAD, "half-sent requests"))
+        rows += asyncio.run(health_beside(port, HALF_BODIES, HALF_BODY, "requests with half a body"))
     with serving() as (_, port):
-        rows += asyncio.run(beside(port, SOCKETS, handshake(port), "open websockets"))
+        rows += asyncio.run(health_beside(port, SOCKETS, handshake(port), "open websockets"))
     with serving() as (process, port):
         rows += asyncio.run(deaf_pages(process, port))
     with serving() as (process, port):

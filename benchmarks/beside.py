@@ -10,14 +10,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
-from benchmarks.rows import Row, percentile
+from benchmarks.rows import Row, elapsed_ms, percentile
 
 RUNS = 40
 STATUS_MS, HOOK_MS = 100.0, 200.0
-TOLD = {
+INPUT = {
     "session_id": "s",
     "hook_event_name": "PreCompact",
     "context_window": {"context_window_size": 200_000, "current_usage": {"input_tokens": 120_000}},
@@ -37,13 +37,12 @@ def run() -> list[Row]:
         hint = {"survive": "Keep port 8443. " * 400, "prune_pays": 41_200}
         (Path(folder) / "s.hint.json").write_text(json.dumps(hint), "utf-8")
         env = {**os.environ, "COPPICE_HINTS": folder}
+        start = partial(
+            subprocess.run, input=json.dumps(INPUT).encode(), env=env, capture_output=True, check=True
+        )
         for _ in range(RUNS):
             for name, command in commands.items():
-                started = time.perf_counter()
-                subprocess.run(
-                    command, input=json.dumps(TOLD).encode(), env=env, capture_output=True, check=True
-                )
-                took[name].append((time.perf_counter() - started) * 1000)
+                took[name].append(elapsed_ms(partial(start, command)))
     return [
         Row("Python that does nothing, from process start, p50", percentile(took["bare"], 50), "ms"),
         Row("coppice statusline, p50", percentile(took["status"], 50), "ms", STATUS_MS),

@@ -2,25 +2,24 @@
 
 The server is a process of its own, the page a real browser. What counts: long tasks of the page, the time from a click
 to what it paints, from an append to its text on the page, what moves, and whether nodes and memory stay flat. First a
-plan of the quiet session is asked for, and the time until it stands on the page.
+plan of the quiet session is requested, and the time until it is on the page.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 import time
-import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import CDPSession, Page, sync_playwright
+import httpx
+from playwright.sync_api import CDPSession, Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from benchmarks.load import serving
 from benchmarks.rows import Row, percentile
 from benchmarks.sessions import MODEL, messages
-from scripts.browser import launch_arguments, named_or_system
+from scripts.browser import launched
 from tests.browser.waiting import holds
 
 MESSAGES = 10_000
@@ -28,7 +27,7 @@ RATE = 50
 BATCH = 5
 SECONDS = 60.0
 SESSION = "busy"
-# The observers of a browser tell of tasks from 50 ms and of events from 16 ms on; shorter ones are within the goals.
+# A browser reports tasks from 50 ms and events from 16 ms on; shorter ones are within the goals.
 WATCH = """
 () => {
   window.tasks = []; window.shifts = []; window.clicks = []; window.seen = {};
@@ -53,35 +52,30 @@ WATCH = """
 
 def run() -> list[Row]:
     """Return the plan of the quiet session, and the figures of the busy one."""
-    with serving() as (_, port), sync_playwright() as playwright:
-        _fill(port)
-        browser = playwright.chromium.launch(
-            executable_path=named_or_system(), args=[*launch_arguments(), "--js-flags=--expose-gc"]
-        )
+    with (
+        serving() as (_, port),
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as http,
+        launched("--js-flags=--expose-gc") as browser,
+    ):
+        _fill(http)
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"http://127.0.0.1:{port}/sessions/{SESSION}")
         page.wait_for_selector("message-list .msg .fate b")
         planned = _planned(page)
         rows = [Row("p pressed until the plan of 10,000 messages is on the page", planned, "ms", 500)]
-        rows += _busy(page, port)
-        browser.close()
+        rows += _busy(page, http)
     return rows
 
 
-def _post(port: int, path: str, body: Any) -> Any:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}{path}",
-        data=json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=120) as answer:
-        return json.load(answer)
-
-
-def _fill(port: int) -> None:
-    _post(port, "/api/sessions", {"id": SESSION, "model": MODEL, "title": "A busy session"})
+def _fill(http: httpx.Client) -> None:
+    about = {"id": SESSION, "model": MODEL, "title": "A busy session"}
+    http.post("/api/sessions", json=about).raise_for_status()
     for start in range(0, MESSAGES, 1_000):
-        _post(port, f"/api/sessions/{SESSION}/messages", {"messages": messages(1_000, seed=start)})
+        _append(http, messages(1_000, seed=start))
+
+
+def _append(http: httpx.Client, batch: list[dict[str, Any]]) -> None:
+    http.post(f"/api/sessions/{SESSION}/messages", json={"messages": batch}).raise_for_status()
 
 
 def _planned(page: Page) -> float:
@@ -105,12 +99,12 @@ def _planned(page: Page) -> float:
     return float(page.evaluate("window.planned"))
 
 
-def _busy(page: Page, port: int) -> list[Row]:
+def _busy(page: Page, http: httpx.Client) -> list[Row]:
     browser = page.context.new_cdp_session(page)
     browser.send("Performance.enable")
     written: dict[int, float] = {}
     over = threading.Event()
-    writer = threading.Thread(target=_write, args=(port, written, over.is_set))
+    writer = threading.Thread(target=_write, args=(http, written, over.is_set))
     page.evaluate(WATCH)
     before = _flat(browser)
     writer.start()
@@ -155,7 +149,7 @@ def _flat(browser: CDPSession) -> dict[str, float]:
     return {one["name"]: one["value"] for one in browser.send("Performance.getMetrics")["metrics"]}
 
 
-def _write(port: int, written: dict[int, float], over: Callable[[], bool]) -> None:
+def _write(http: httpx.Client, written: dict[int, float], over: Callable[[], bool]) -> None:
     """Append batches at the rate, as well as the server keeps up, and note when each message was sent."""
     number, due = 0, time.monotonic()
     while not over():
@@ -167,6 +161,6 @@ def _write(port: int, written: dict[int, float], over: Callable[[], bool]) -> No
                 {"role": role, "content": f"line-{number}-end of what was said about src/part_{number}.py"}
             )
             written[number] = time.time() * 1000
-        _post(port, f"/api/sessions/{SESSION}/messages", {"messages": batch})
+        _append(http, batch)
         due += BATCH / RATE
         time.sleep(max(0.0, due - time.monotonic()))

@@ -9,10 +9,10 @@ import random
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benchmarks.rows import Row
-from scripts.browser import launch_arguments, named_or_system
+from scripts.browser import launched
 from tests.browser.wire import Visit, Wire
 from tests.servers import Server, running_server
 
@@ -24,13 +24,11 @@ def run() -> list[Row]:
     """Return bytes and requests of four visits, and the time until something was drawn on the first."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        sync_playwright() as playwright,
         running_server(Path(folder)) as server,
+        launched() as browser,
     ):
         _talk(server)
-        browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())
         first, overview, again, settings = _visits(browser.new_page(), server.url)
-        browser.close()
     asked = sum(one.revalidated for visit in (overview, again, settings) for one in visit.sent)
     return [
         Row("first visit of a session: sent", first.size, "bytes", FIRST_BYTES),

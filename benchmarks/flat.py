@@ -11,13 +11,13 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from benchmarks import sessions
-from benchmarks.rows import Row, percentile
+from benchmarks.rows import Row, elapsed_ms, percentile
 from tests import postgresql
 from webapp.app import App
 from webapp.config import Config
@@ -67,9 +67,7 @@ class _Asked:
 
     def timed(self, name: str, turn: int) -> float:
         """Return the milliseconds of one call."""
-        start = time.perf_counter()
-        self.work[name](self._ids[turn])
-        return (time.perf_counter() - start) * 1_000
+        return elapsed_ms(partial(self.work[name], self._ids[turn]))
 
 
 def _in_turns(stores: list[_Asked], name: str) -> list[list[float]]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load import Http, packets
+from benchmarks.load import Http, packets, serving
 from benchmarks.rows import percentile
 from tests import postgresql
 from tests.queues import missing, redis_server
@@ -141,7 +141,7 @@ async def write(port: int, names: list[str], seen: Seen, until: float, writer: i
 
 
 async def kill(parent: int, every: float, until: float) -> int:
-    """Kill a worker at random every so many seconds; return how many were killed."""
+    """Kill a random worker every `every` seconds; return the number of killed ones."""
     killed = 0
     while every and time.monotonic() + every < until:
         await asyncio.sleep(every)
@@ -222,21 +222,13 @@ async def measure(port: int, parent: int, given: argparse.Namespace) -> dict[str
 
 
 @contextmanager
-def served(db: str, queue: str, workers: int) -> Iterator[tuple[int, int]]:
-    """Run `coppice serve`; yield its port and process id."""
-    command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--port", "0", "--db", db]
-    command += ["--queue", queue, "--workers", str(workers)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        port = int(process.stdout.readline().split(" at ")[1].split()[0].rpartition(":")[2])
+def serving_workers(db: str, queue: str, workers: int) -> Iterator[tuple[int, int]]:
+    """Run `coppice serve`; yield its port and process id once all workers run."""
+    with serving("--queue", queue, "--workers", str(workers), db=db) as (process, port):
         end = time.monotonic() + PATIENCE
         while workers > 1 and len(children(process.pid)) < workers and time.monotonic() < end:
             time.sleep(0.1)
         yield port, process.pid
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -249,7 +241,7 @@ def run(given: argparse.Namespace) -> int:
         for workers in given.workers:
             with ExitStack() as one:
                 db = given.db or one.enter_context(cluster.database()).url  # type: ignore[union-attr]
-                with served(db, queue, workers) as (port, parent):
+                with serving_workers(db, queue, workers) as (port, parent):
                     figures = asyncio.run(measure(port, parent, given))
                 verified = subprocess.run(
                     [sys.executable, "-m", "webapp", "verify", "--db", db],

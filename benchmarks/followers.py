@@ -7,21 +7,19 @@ line that the server stored and the last, and that none is missing.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 
 from benchmarks.load import TEXT, processor_seconds, serving
 from benchmarks.rows import Row
+from tests.browser.writing import ClaudeFolder
 
 TRANSCRIPTS, LINES = 10, 1_000
 MACHINES = (1, 4)
@@ -58,23 +56,12 @@ def _from(machines: int) -> list[Row]:
 
 def _write(home: Path) -> None:
     """Write the transcripts of a machine: questions and answers of about 360 characters."""
-    folder = home / ".claude" / "projects" / "-bench"
-    folder.mkdir(parents=True)
+    folder = ClaudeFolder(home / ".claude")
     for _ in range(TRANSCRIPTS):
-        session, before = str(uuid.uuid4()), None
-        with (folder / f"{session}.jsonl").open("w") as out:
-            for number in range(LINES):
-                role = ("user", "assistant")[number % 2]
-                message: dict[str, Any] = {"role": role, "content": f"{number} {TEXT}"}
-                if role == "assistant":
-                    message |= {"id": f"msg_{number}", "model": "claude-sonnet-4-5"}
-                    message["content"] = [{"type": "text", "text": f"{number} {TEXT}"}]
-                row = {
-                    "type": role, "uuid": str(uuid.uuid4()), "parentUuid": before, "sessionId": session,
-                    "timestamp": "2026-01-01T00:00:00.000Z", "message": message,
-                }  # fmt: skip
-                before = row["uuid"]
-                out.write(json.dumps(row) + "\n")
+        transcript = folder.transcript()
+        for number in range(LINES):
+            say = transcript.assistant if number % 2 else transcript.user
+            say(f"{number} {TEXT}")
 
 
 @contextlib.contextmanager

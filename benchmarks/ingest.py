@@ -10,20 +10,19 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
-from pathlib import Path
 
 from benchmarks import sessions
+from benchmarks.prediction import root_of
 from benchmarks.rows import Row
 from webapp.errors import NoSession
 from webapp.tokenizers import Tokenizers
-
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "transcripts"
 
 
 def run() -> list[Row]:
     """Return megabytes of file per second of processor time, for transcripts and one long message list."""
     rows: list[Row] = []
-    files = sorted((SHARED / "claude-code").rglob("*.jsonl")) + sorted((SHARED / "codex").rglob("*.jsonl"))
+    root = root_of()
+    files = sorted((root / "claude-code").rglob("*.jsonl")) + sorted((root / "codex").rglob("*.jsonl"))
     files = [path for path in files if path.stat().st_size]
     if files:
         pairs = [(path.name, path.read_bytes()) for path in files]

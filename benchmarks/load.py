@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ BATCH = 10
 WRITERS = 8
 SECONDS = 20.0
 JOIN_SECONDS = 120.0  # until every page has joined its room
+STOP_SECONDS = 120.0  # until a server has ended
 # Pages whose messages are decoded and timed; the others count and discard theirs, as this process is to measure the
 # server and not itself.
 WATCHED = 4
@@ -200,7 +201,7 @@ async def probe(port: int, seen: Seen) -> None:
 
 
 def processor_seconds(process: subprocess.Popen[str]) -> float:
-    """Return the processor time that the server has used, in seconds; 0 where the system does not tell."""
+    """Return the processor time that the server has used, in seconds; 0 if the system does not report it."""
     try:
         status = Path(f"/proc/{process.pid}/stat").read_text()
     except OSError:
@@ -210,7 +211,7 @@ def processor_seconds(process: subprocess.Popen[str]) -> float:
 
 
 def memory_mb(process: subprocess.Popen[str]) -> float:
-    """Return the resident memory of the server in MB; 0 where the system does not tell."""
+    """Return the resident memory of the server in MB; 0 if the system does not report it."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text()
     except OSError:
@@ -219,28 +220,20 @@ def memory_mb(process: subprocess.Popen[str]) -> float:
 
 
 @contextlib.contextmanager
-def serving() -> Any:
-    """Run `coppice serve`; yield its process and port."""
+def serving(*options: str, db: Path | str = "") -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Run `coppice serve` with these options, over a new store unless `db` names one; yield its process and port."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "webapp",
-            "serve",
-            "--no-watch",
-            "--db",
-            f"{folder}/c.db",
-            "--port",
-            "0",
-        ]
+        command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--port", "0"]
+        command += ["--db", str(db or f"{folder}/c.db"), *options]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert process.stdout is not None
-            yield process, urlsplit(process.stdout.readline().split(" at ")[1].split()[0]).port
+            port = urlsplit(process.stdout.readline().split(" at ")[1].split()[0]).port
+            assert port is not None
+            yield process, port
         finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+            process.terminate()
+            process.wait(STOP_SECONDS)
 
 
 async def measure(

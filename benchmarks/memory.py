@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import httpx
 
 from benchmarks import sessions
+from benchmarks.load import serving
 from benchmarks.rows import Row
 from webapp.config import Config
 from webapp.wiring import build
@@ -44,19 +44,13 @@ def run() -> list[Row]:
 
 def _resident(db: Path, look: bool) -> float:
     """Start a server, view every session if `look`, and return its resident megabytes."""
-    command = [sys.executable, "-m", "webapp", "serve", "--port", "0", "--no-watch", "--db", str(db)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
-        try:
-            url = next(
-                found.group() for line in server.stdout or () if (found := re.search(r"http://\S+:\d+", line))
-            )
-            with httpx.Client(base_url=url, timeout=60) as http:
-                for row in http.get("/api/sessions").json()["sessions"] if look else ():
-                    http.get(f"/api/sessions/{row['id']}/messages?limit=100").raise_for_status()
-            return _tree_megabytes(server.pid)
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+    with (
+        serving(db=db) as (server, port),
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as http,
+    ):
+        for row in http.get("/api/sessions").json()["sessions"] if look else ():
+            http.get(f"/api/sessions/{row['id']}/messages?limit=100").raise_for_status()
+        return _tree_megabytes(server.pid)
 
 
 def _tree_megabytes(pid: int) -> float:

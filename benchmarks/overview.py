@@ -8,11 +8,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benchmarks.rows import Row, percentile
 from benchmarks.sessions import MODEL, messages
-from scripts.browser import launch_arguments, named_or_system
+from scripts.browser import launched
 from tests.browser.waiting import holds
 from tests.browser.wire import Wire
 from tests.servers import running_server
@@ -46,17 +46,14 @@ def run() -> list[Row]:
     """Return times of a visit and of ten keystrokes, the bytes sent and the number of rows in the page."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        sync_playwright() as playwright,
         running_server(Path(folder)) as server,
+        launched() as browser,
     ):
         talk = messages(MESSAGES)
         for n in range(SESSIONS):
             server.app.sessions.create(id=f"s{n}", model=MODEL, title=f"Session {n}: part {n % PROJECTS}")
             server.app.ingest.append_messages(f"s{n}", talk)
-        browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())
-        found = _visit(browser.new_page(locale="en-US"), server.url)
-        browser.close()
-    return found
+        return _visit(browser.new_page(locale="en-US"), server.url)
 
 
 def _visit(page: Page, url: str) -> list[Row]:

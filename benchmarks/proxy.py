@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from benchmarks.rows import percentile
 from tests.servers import running_server
 from tests.webapp.proxy.conftest import running_proxy
 from webapp.agents.hook_runtime import hints
@@ -149,11 +150,6 @@ def next_body(messages: list[Any]) -> bytes:
     messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     marked = {"role": "user", "content": [{**result, "cache_control": {"type": "ephemeral"}}]}
     return body_of([*messages[:-1], marked])
-
-
-def at(share: float, values: Sequence[float]) -> float:
-    """Return a percentile."""
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 def conversation(name: str) -> list[Any]:
@@ -279,7 +275,7 @@ def show(
 ) -> list[float]:
     """Print percentiles, and with those of direct calls what is added to them; return them."""
     firsts, delays = found
-    values = [at(0.5, firsts), at(0.99, firsts), at(0.5, delays), at(0.99, delays)]
+    values = [percentile(times, percent) for times in (firsts, delays) for percent in (50, 99)]
     busy = "" if cpu is None else f"{cpu:12.1f}"
     print(f"{label:34}{values[0]:15.1f}{values[1]:8.1f}{values[2]:12.2f}{values[3]:8.1f}{busy}")
     if direct is not None:

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import sync_playwright
 
 from benchmarks import sessions
-from benchmarks.rows import Row
-from scripts.browser import launch_arguments, named_or_system
+from benchmarks.rows import Row, elapsed_ms
+from scripts.browser import launched
 from tests.servers import running_server
 from webapp.config import Config
 from webapp.wiring import build
@@ -51,7 +50,7 @@ def _plan_rows(path: Path, size: int) -> list[Row]:
         tokens = http.get("/api/sessions/bench").json()["pruned"]["tokens"]
         body = {"max_tokens": int(tokens * 0.6)}
         times = [
-            _timed(lambda: http.post("/api/sessions/bench/plan", json=body).raise_for_status())
+            elapsed_ms(lambda: http.post("/api/sessions/bench/plan", json=body).raise_for_status())
             for _ in range(3)
         ]
     return [
@@ -63,12 +62,11 @@ def _plan_rows(path: Path, size: int) -> list[Row]:
 def _view_rows(path: Path, size: int) -> list[Row]:
     ask = "/api/sessions/bench/messages?limit=100"
     with running_server(path) as server, httpx.Client(base_url=server.url, timeout=120) as http:
-        first = _timed(lambda: http.get(ask).raise_for_status())
-        warm = min(_timed(lambda: http.get(ask).raise_for_status()) for _ in range(3))
+        first, *warm = (elapsed_ms(lambda: http.get(ask).raise_for_status()) for _ in range(4))
     rows, fates = min(_seen(path) for _ in range(COLD_VIEWS))
     return [
         Row(f"first page of {size:,} messages with fates, cold request", first, "ms"),
-        Row(f"first page of {size:,} messages with fates, warm request", warm, "ms"),
+        Row(f"first page of {size:,} messages with fates, warm request", min(warm), "ms"),
         Row(f"first view of {size:,} messages in the browser, server just started", rows, "ms", VIEW_GOAL_MS),
         Row("the same, until scores and fates stand in it", fates, "ms"),
     ]
@@ -79,8 +77,7 @@ def _seen(path: Path) -> tuple[float, float]:
 
     The browser runs already, as a person's does.
     """
-    with running_server(path) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())
+    with running_server(path) as server, launched() as browser:
         page = browser.new_context().new_page()
         start = time.perf_counter()
         page.goto(f"{server.url}/sessions/bench", wait_until="commit")
@@ -88,11 +85,4 @@ def _seen(path: Path) -> tuple[float, float]:
         rows = time.perf_counter()
         page.wait_for_selector(f"{ROW}:not([data-fate=pending])")
         fates = time.perf_counter()
-        browser.close()
     return (rows - start) * 1000, (fates - start) * 1000
-
-
-def _timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return (time.perf_counter() - start) * 1000

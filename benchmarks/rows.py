@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measured figure. `goal` is in the same unit; `higher_is_better` tells its direction."""
+    """One measured figure. `goal` is in the same unit; `higher_is_better` is its direction."""
 
     name: str
     value: float
@@ -33,21 +33,26 @@ def percentile(values: Sequence[float], percent: float) -> float:
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
+def elapsed_ms(work: Callable[[], object]) -> float:
+    """Return how long a piece of work takes, in milliseconds."""
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1000
+
+
 def best_of(runs: int, work: Callable[[], object]) -> float:
     """Return the shortest of `runs` runs in milliseconds, garbage collected before each: the least disturbed one."""
     times = []
     for _ in range(runs):
         gc.collect()
-        start = time.perf_counter()
-        work()
-        times.append((time.perf_counter() - start) * 1000)
+        times.append(elapsed_ms(work))
     return min(times)
 
 
-def held(first: Row, second: Row) -> Row:
-    """Return the one of two runs of a figure that is held against its goal: the better, as the machine is noisy.
+def deciding(first: Row, second: Row) -> Row:
+    """Return the run of two that is compared with the goal: the better one, because machines are noisy.
 
-    With a goal of 0 faults it is the worse of the two: noise makes no result wrong.
+    If the goal is 0 faults it is the worse one, because noise causes no faults.
     """
     pick = max if first.higher_is_better or first.goal == 0 else min
     return pick(first, second, key=lambda row: row.value)

@@ -9,28 +9,24 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from scripts import browser
-from webapp.config import Config
+from tests.servers import running_server
 from webapp.services.catalog.demo_script import steps
-from webapp.serving.server import RunningServer, WerkzeugServer, listen, url_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-LOOPBACK = "127.0.0.1"
-# What an agent sends with every call that stands in no transcript: its system prompt and tools.
+# What an agent sends with every call and writes to no transcript: its system prompt and tools.
 UNSEEN_TOKENS = 12_400
 CHARS_A_TOKEN = 3.4
 SECONDS_A_STEP = 41
@@ -130,22 +126,6 @@ def wire(message: Message, model: str, usage: dict[str, int]) -> dict[str, Any]:
     return {**whole, "model": model, "content": content, "usage": usage}
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Run a server that follows `folder` with its own store; yield its address."""
-    environment = {"HOME": str(folder), "CLAUDE_CONFIG_DIR": str(folder / "claude")}
-    listener = listen(LOOPBACK, 0)
-    url = url_of(listener, LOOPBACK)
-    server = WerkzeugServer(RunningServer(Config(db=folder / "store.db", env=environment)), listener)
-    thread = threading.Thread(target=server.serve, daemon=True)
-    thread.start()
-    try:
-        yield url
-    finally:
-        server.stop()
-        thread.join(timeout=5)
-
-
 def photograph(page: Page, url: str, theme: str) -> None:
     """Take every picture in one theme."""
     page.goto(url)
@@ -177,24 +157,22 @@ def photograph(page: Page, url: str, theme: str) -> None:
 def main() -> int:
     """Write docs/pictures/*.png; return 1 if there is no browser."""
     PICTURES.mkdir(parents=True, exist_ok=True)
-    try:
-        found = browser.named_or_system()
-    except browser.NoBrowserError as error:
-        print(error, file=sys.stderr)
-        return 1
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for story in STORIES:
             write_story(folder / "claude", story)
-        chromium = playwright.chromium.launch(executable_path=found, args=browser.launch_arguments())
-        with serving(folder) as url:
-            for theme in ("light", "dark"):
-                context = chromium.new_context(
-                    viewport=SIZE, color_scheme=theme, locale="en-US", device_scale_factor=1
-                )
-                photograph(context.new_page(), url, theme)
-                context.close()
-        chromium.close()
+        env = {"CLAUDE_CONFIG_DIR": str(folder / "claude")}
+        try:
+            with browser.launched() as chromium, running_server(folder, env) as server:
+                for theme in ("light", "dark"):
+                    context = chromium.new_context(
+                        viewport=SIZE, color_scheme=theme, locale="en-US", device_scale_factor=1
+                    )
+                    photograph(context.new_page(), server.url, theme)
+                    context.close()
+        except browser.NoBrowserError as error:
+            print(error, file=sys.stderr)
+            return 1
     print(f"{PICTURES.relative_to(ROOT)}: " + ", ".join(sorted(path.name for path in PICTURES.glob("*.png"))))
     return 0
 
