@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from scoring.errors import MalformedMessage, UnknownFormat
@@ -17,8 +18,8 @@ from scoring.formats.anthropic import document_text
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, source_of
-from scoring.formats.numbering import alike, note_calls, numbered
-from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
+from scoring.formats.numbering import note_calls, numbered, same_part
+from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, json_type
 from scoring.formats.repairs import OPENING, opening, repair
 from scoring.messages import Message, Role, Text, Wire
 
@@ -49,7 +50,7 @@ def recognise(value: Any) -> Format:
 def _surest(value: Any, certainties: Mapping[str, float]) -> Format:
     best = max(certainties, key=certainties.__getitem__, default="")
     if not certainties.get(best):
-        raise UnknownFormat(_seen(value))
+        raise UnknownFormat(_unrecognised(value))
     return FORMATS[best]
 
 
@@ -57,8 +58,8 @@ def _certainties(value: Any) -> dict[str, float]:
     """Return the certainty of each format, 0…1, for a list or body; {} for any other value."""
     if not isinstance(value, list | Mapping):
         return {}
-    telling = _telling(value) if isinstance(value, list) else value
-    return {name: format.recognise(telling) for name, format in FORMATS.items()}
+    seen = _distinct(value) if isinstance(value, list) else value
+    return {name: format.recognise(seen) for name, format in FORMATS.items()}
 
 
 def is_sure(value: Any, format: str) -> bool:
@@ -67,15 +68,15 @@ def is_sure(value: Any, format: str) -> bool:
 
 
 def native_format(model: str | None) -> str | None:
-    """Return the format of the model's own provider; None if the name does not tell.
+    """Return the format of the model's own provider; None if it does not follow from the name.
 
     A name before a slash is that of a gateway, and gateways use OpenAI's format.
     """
     return "anthropic" if (model or "").lower().startswith(_ANTHROPIC_MODELS) else None
 
 
-def taken_as(message: Message, format: str) -> Message:
-    """Return the message with its object marked as one of `format`, if both formats write a flat text alike."""
+def with_wire_format(message: Message, format: str) -> Message:
+    """Return the message with its wire object marked as one of `format`, if both formats write a flat text alike."""
     wire = message.wire
     if wire is None or wire.format == format or wire.format not in _FLAT or format not in _FLAT:
         return message
@@ -86,30 +87,30 @@ def taken_as(message: Message, format: str) -> Message:
     return replace(message, wire=Wire(format, value))
 
 
-def _telling(items: list[Any]) -> list[Any]:
-    """Return the items that distinguish formats, with only one for each role among items of a role and a text."""
-    plain: dict[str, Any] = {}
+def _distinct(items: list[Any]) -> list[Any]:
+    """Return the items, but only one for each role of those that have just a role and a text."""
+    flat: dict[str, Any] = {}
     others = []
     for item in items:
         if type(item) is dict and len(item) == 2 and type(item.get("content")) is str:
             role = item.get("role")
             if type(role) is str:
-                plain[role] = item
+                flat[role] = item
                 continue
         others.append(item)
-    return [*plain.values(), *others]
+    return [*flat.values(), *others]
 
 
-def _seen(value: Any) -> str:
-    """Return what is wrong with a value that no format recognises, the place and what is expected there included."""
+def _unrecognised(value: Any) -> str:
+    """Return the error message for a value that no format recognises."""
     if isinstance(value, list) and value:
-        return f"message 0 {_seen_message(value[0])}"
+        return f"message 0 {_unrecognised_message(value[0])}"
     if isinstance(value, Mapping) and isinstance(value.get("role"), str):
-        return f"the message {_seen_message(value)}"
+        return f"the message {_unrecognised_message(value)}"
     return f"the list is {_kind(value)}; expected a list of messages, or a request body with one"
 
 
-def _seen_message(value: Any) -> str:
+def _unrecognised_message(value: Any) -> str:
     role = value.get("role") if isinstance(value, Mapping) else None
     if isinstance(role, str) and role not in ROLE_NAMES:
         return f"has the role {role[:40]!r}; expected one of {', '.join(ROLE_NAMES)}"
@@ -119,7 +120,7 @@ def _seen_message(value: Any) -> str:
 def _kind(value: Any) -> str:
     if isinstance(value, Mapping):
         return "an object with the fields " + (", ".join(sorted(map(str, value))[:8]) or "(none)")
-    return kind_of(value)
+    return json_type(value)
 
 
 def decode(value: Any, format: str | None = None) -> Decoded:
@@ -210,14 +211,14 @@ def _opened(value: Any, format: str | None) -> _Opened:
             )
         envelope = {k: v for k, v in value.items() if k != chosen.key}
         value = value[chosen.key]
-    if isinstance(value, str):  # responses and Gemini allow a single string instead of a list
-        value = [{"role": "user", "parts" if chosen.key == "contents" else "content": value}]
-        if chosen.key == "contents":
-            value[0]["parts"] = [{"text": value[0]["parts"]}]
-    if isinstance(value, Mapping) and chosen.key == "contents":
+    is_gemini = chosen is gemini.FORMAT
+    if isinstance(value, str):  # Responses and Gemini allow a single string instead of a list
+        said = {"parts": [{"text": value}]} if is_gemini else {"content": value}
+        value = [{"role": "user", **said}]
+    elif isinstance(value, Mapping) and is_gemini:
         value = [value]
     if not isinstance(value, list | tuple):
-        raise MalformedMessage(0, f"expected a list of messages, got {kind_of(value)}")
+        raise MalformedMessage(0, f"expected a list of messages, got {json_type(value)}")
     foreign = any(one >= SURE for name, one in certainties.items() if name != chosen.name)
     mixed = not envelope and (foreign or not certainties.get(chosen.name))
     return _Opened(chosen, envelope, value, mixed)
@@ -245,26 +246,23 @@ def encode(
     kept_ids = frozenset(_ids(own))
     like = own[0].wire.value if like is None and own and own[0].wire is not None else like
     out: list[Any] = []
-    at = 0
-    built_last = False
-    while at < len(messages):
-        if _is_own(messages[at], target):
-            items, built, at = [_kept(messages[at], target)], False, at + 1
+    is_built = False  # the last object of `out` was built here
+    for is_own, group in groupby(messages, lambda m: _is_own(m, target)):
+        run = list(group)
+        if is_own:
+            items = [_kept(message, target) for message in run]
         else:
-            end = next((n for n in range(at, len(messages)) if _is_own(messages[n], target)), len(messages))
-            run = messages[at:end]
-            turns = turns_of(run, kept_ids, target)
-            items, built, at = target.write(turns, gathered_sources(run)), True, end
+            items = target.write(turns_of(run, kept_ids, target), gathered_sources(run))
             if target.shaped is not None and like is not None:
                 items = [target.shaped(item, like) for item in items]
-        for n, item in enumerate(items):
-            beside = out and (built or built_last) and n == 0
-            joined = target.join(out[-1], item) if target.join is not None and beside else None
-            if joined is None:
-                out.append(item)
-            else:
-                out[-1] = joined
-        built_last = built if items else built_last
+        if not items:
+            continue
+        if out and target.join is not None and (is_built or not is_own):
+            joined = target.join(out[-1], items[0])
+            if joined is not None:
+                out[-1], items = joined, items[1:]
+        out += items
+        is_built = not is_own
     if messages and not _is_own(messages[0], target):
         _open_with_user(out, target)
     return out
@@ -275,13 +273,13 @@ def validate(
     format: str,
     *,
     ready: bool = True,
-    said: Sequence[Message] | None = None,
+    decoded: Sequence[Message] | None = None,
 ) -> list[str]:
     """Return the problems of a list by the documented rules of its format; empty if it is valid (X6).
 
     `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the list is
     not about to be sent: its last message may be the assistant's, and calls at its very end may still be open.
-    `said` has the message of each wire object, so that they are not read again; `reads_as_said` must hold for each.
+    `decoded` has the message of each wire object, so that they are not read again; `matches_wire` must hold for each.
 
     Raises:
         UnknownFormat: no such format exists.
@@ -292,12 +290,12 @@ def validate(
     if messages and all(isinstance(m, Message) for m in messages):
         messages = encode(messages, format, {})
     items = list(messages)
-    read, problems = readable(items, target.read, said)
+    read, problems = readable(items, target.read, decoded)
     return problems + target.problems(items, read, ready)
 
 
-def reads_as_said(message: Message) -> bool:
-    """Return whether reading the object of a message again gives an equal message."""
+def matches_wire(message: Message) -> bool:
+    """Return whether reading the wire object of a message again gives an equal message."""
     if message.wire is None or message.wire.format not in FORMATS:
         return False
     try:
@@ -309,12 +307,12 @@ def reads_as_said(message: Message) -> bool:
 
 def _open_with_user(out: list[Any], target: Format) -> None:
     """Begin a newly built list with a user message if the format requires it; its text says what is missing."""
-    if target.opening is None:
+    if not target.begins_with_user:
         return
     read = (target.read(Place(n), item) for n, item in enumerate(out))
     first = next(((n, m) for n, m in enumerate(read) if m.role != "system"), None)
     if first is not None and (first[1].role != "user" or first[1].results):
-        out.insert(first[0], target.opening(OPENING))
+        out[first[0] : first[0]] = target.write([opening()], {})
 
 
 def _format(name: str) -> Format:
@@ -342,7 +340,7 @@ def _kept(message: Message, target: Format) -> Any:
 def _same_parts(a: Message, b: Message) -> bool:
     """Return whether both have the same parts; `a` was read by itself, so that its made-up ids may differ."""
     return len(a.parts) == len(b.parts) and all(
-        alike(one, other) for one, other in zip(a.parts, b.parts, strict=True)
+        same_part(one, other) for one, other in zip(a.parts, b.parts, strict=True)
     )
 
 
@@ -365,7 +363,6 @@ __all__ = [
     "FORMATS",
     "OPENING",
     "Decoded",
-    "Format",
     "Source",
     "decode",
     "decode_readable",
@@ -375,17 +372,17 @@ __all__ = [
     "gathered_sources",
     "is_sure",
     "json_text",
+    "matches_wire",
     "media_of",
     "native_format",
     "note_calls",
     "numbered",
     "opening",
-    "reads_as_said",
     "recognise",
     "repair",
     "source_of",
     "system_text",
-    "taken_as",
     "turns_of",
     "validate",
+    "with_wire_format",
 ]

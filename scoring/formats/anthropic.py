@@ -11,10 +11,10 @@ from typing import Any
 
 from scoring.formats.anthropic_rules import problems_of
 from scoring.formats.base import Format
-from scoring.formats.blocks import joined_text
-from scoring.formats.media import Source, media_of, placeholder, source_of
-from scoring.formats.reading import OBJECT, Place, call_input, string, surest, words_in
-from scoring.formats.weave import weave
+from scoring.formats.blocks import joined_text, text_or_blocks
+from scoring.formats.media import Source, media_in, placeholder, source_of
+from scoring.formats.patching import patch_blocks
+from scoring.formats.reading import OBJECT, Place, call_input, first_tool, string, surest, words_in
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -39,21 +39,16 @@ _IMAGE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 def recognise(value: Any) -> float:
     """Return the certainty, 0…1, that the list is in this format."""
-    items = value
-    if isinstance(value, Mapping):
-        items = value.get("messages")
-        tools = value.get("tools")
-        schema = (
-            isinstance(tools, list) and tools and isinstance(tools[0], Mapping) and "input_schema" in tools[0]
-        )
-        named = string(value.get("model")).rpartition("/")[2].startswith("claude")
-        if isinstance(items, list) and (schema or any(k in value for k in _OWN_FIELDS)):
-            return 0.92
-        if isinstance(items, list) and named:
-            return max(0.7, surest(map(_certainty, items), 0.97))
+    items = value.get("messages") if isinstance(value, Mapping) else value
     if not isinstance(items, list | tuple):
         return 0.0
-    return surest(map(_certainty, items), 0.97)
+    least = 0.0
+    if isinstance(value, Mapping):
+        if "input_schema" in first_tool(value) or any(k in value for k in _OWN_FIELDS):
+            return 0.92
+        if string(value.get("model")).rpartition("/")[2].startswith("claude"):
+            least = 0.7
+    return max(least, surest(map(_certainty, items), 0.97))
 
 
 def _certainty(item: Any) -> float:
@@ -109,9 +104,9 @@ def _parts(place: Place, block: Any) -> list[Part]:
         return [ToolCall(call_id, name, place.json(block.get("input") or {}, "a call's input"))]
     if kind.endswith("tool_result"):
         return [_result(place, block)]
-    source = source_of(block)
-    if source is not None:
-        return [media_of(source)]
+    medium = media_in(block)
+    if medium is not None:
+        return [medium]
     text = document_text(block) if kind == "document" else words_in(block)
     return [Text(text)] if text else []
 
@@ -152,8 +147,7 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
         last = out[-1]["content"][-1]  # the final assistant message may not end in white space
         last["text"] = last["text"].rstrip()
     for message in out:
-        if len(message["content"]) == 1 and message["content"][0].keys() == {"type", "text"}:
-            message["content"] = message["content"][0]["text"]
+        message["content"] = text_or_blocks(message["content"])
     return list(out)
 
 
@@ -205,14 +199,14 @@ def patch(value: Any, message: Message) -> Any:
         return {**value, "content": message.text}
     place = Place(0)
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-    woven = weave(
+    patched = patch_blocks(
         blocks,
         message.parts,
         read=lambda b: _parts(place, b),
         rewrite=_rewrite,
         build=lambda p: _block(p, {}, role),
     )
-    return {**value, "content": woven}
+    return {**value, "content": patched}
 
 
 def _rewrite(block: Any, part: Part) -> Any:
@@ -240,7 +234,7 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
     if isinstance(content, list):
         place = Place(0)
         words = [b for b in content if source_of(b) is None]
-        images = [b for b in content if (s := source_of(b)) is not None and media_of(s) in part.media]
+        images = [b for b in content if media_in(b) in part.media]
         texts = [b for b in words if isinstance(b, Mapping) and b.get("type") == "text"]
         same = joined_text([p for b in words for p in _parts(place, b)]) == part.text
         new = {**(texts[0] if texts else {"type": "text"}), "text": part.text}
@@ -255,20 +249,12 @@ def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
     content = block.get("content")
     if isinstance(content, list):
         return {**block, "content": []}
-    key = next(
-        (
-            k
-            for k in ("stdout", "content")
-            if isinstance(content, Mapping) and isinstance(content.get(k), str)
-        ),
-        "",
-    )
-    return {**block, "content": {**content, key: part.text}} if key else block
+    for key in ("stdout", "content"):
+        if isinstance(content, Mapping) and isinstance(content.get(key), str):
+            return {**block, "content": {**content, key: part.text}}
+    return block
 
 
-def opening(text: str) -> Any:
-    """Return a user message to begin a list with."""
-    return {"role": "user", "content": text}
-
-
-FORMAT = Format("anthropic", "messages", "system", recognise, read, write, patch, problems_of, opening)
+FORMAT = Format(
+    "anthropic", "messages", "system", recognise, read, write, patch, problems_of, begins_with_user=True
+)

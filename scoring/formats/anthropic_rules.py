@@ -67,9 +67,9 @@ def _message(item: Mapping[str, Any], last: bool) -> Iterator[str]:
         if kind == "text" and not string(block.get("text")).strip() and not (last and role == "assistant"):
             yield "a text block is empty; expected text that is more than white space"
         if kind in _SPEAKERS and role != _SPEAKERS[kind]:
-            yield f"a block of type {kind} stands in a message of role {role}; expected {_SPEAKERS[kind]}"
+            yield f"a block of type {kind} is in a message of role {role}; expected {_SPEAKERS[kind]}"
         if kind == "tool_use" and not isinstance(block.get("input"), Mapping):
-            yield "a tool_use block's input is no object"
+            yield "a tool_use block's input is not an object"
         if kind in ("tool_use", "tool_result") and not _ID.fullmatch(
             string(block.get("id", block.get("tool_use_id")))
         ):
@@ -84,7 +84,7 @@ def _thinking_goes_on(items: Sequence[Any], messages: Sequence[Message]) -> Iter
         ends = n + 1 == len(messages) or messages[n + 1].role != "assistant"
         blocks = blocks_of(items[n])
         if message.role == "assistant" and ends and blocks and blocks[-1].get("type") in _THINKING:
-            yield f"message {n}: the final block of an assistant turn is thinking; expected text or a call behind it"
+            yield f"message {n}: the final block of an assistant turn is thinking; expected text or a call after it"
 
 
 def _results_first(items: Sequence[Any]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _results_first(items: Sequence[Any]) -> Iterator[str]:
             if block.get("type") != "tool_result":
                 spoken = True
             elif spoken:
-                yield f"message {n}: a tool_result stands behind other content; expected all results first"
+                yield f"message {n}: a tool_result comes after other content; expected all results first"
 
 
 def _unique_ids(messages: Sequence[Message]) -> Iterator[str]:

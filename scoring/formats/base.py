@@ -40,10 +40,10 @@ class Format:
 
     `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if the prompt is in
     the list). `write` makes new objects of messages, `patch` a changed copy of one. `problems` returns the reasons for
-    which providers would refuse a list, given its messages and whether it is about to be sent. `opening` makes the user
-    message that begins a list if the format requires one. `join` makes one object of two neighbours, or returns None if
-    both may stay; a format without it never joins. `tool_names` matches the allowed names of tools, None allows any.
-    `shaped` brings a new object into the shape of another one, where a format has several.
+    which providers would refuse a list, given its messages and whether it is about to be sent. `begins_with_user` is
+    True if the first message has to be the user's. `join` makes one object of two neighbours, or returns None if both
+    may stay; a format without it never joins. `shaped` brings a new object into the shape of another one, where a
+    format has several. `tool_names` matches the allowed names of tools, None allows any.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Format:
     write: Callable[[Sequence[Message], Mapping[str, Source]], list[Any]]
     patch: Callable[[Any, Message], Any]
     problems: Callable[[Sequence[Any], Sequence[Message], bool], list[str]]
-    opening: Callable[[str], Any] | None = None
+    begins_with_user: bool = False
     join: Callable[[Any, Any], Any | None] | None = None
     shaped: Callable[[Any, Any], Any] | None = None
     keeps_reasoning: bool = False
@@ -138,14 +138,10 @@ def _unique_ids(turns: Sequence[Message], kept_ids: frozenset[str]) -> list[Mess
         return replace(part, id=new)
 
     def bound(part: ToolResult) -> ToolResult:
-        waiting = open_calls.get(part.call_id)
-        new = (
-            waiting.pop()
-            if waiting
-            else part.call_id
-            if part.call_id in kept_ids
-            else _plain_id(bare_id(part.call_id))
-        )
+        if waiting := open_calls.get(part.call_id):
+            new = waiting.pop()
+        else:
+            new = part.call_id if part.call_id in kept_ids else _plain_id(bare_id(part.call_id))
         return replace(part, call_id=new, name=part.name or names.get(new, ""))
 
     for turn in turns:
@@ -162,11 +158,8 @@ def _plain_id(call_id: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", call_id) or "call"
     if len(plain) <= MAX_ID_LENGTH:
         return plain
-    return (
-        plain[:23]
-        + "_"
-        + hashlib.blake2b(call_id.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    )
+    digest = hashlib.blake2b(call_id.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{plain[:23]}_{digest}"
 
 
 def _unused(wanted: str, used: set[str]) -> str:
@@ -205,13 +198,14 @@ def _results_behind_calls(turns: Sequence[Message]) -> list[Message]:
     return out
 
 
+# The fields of request bodies for the system prompt: Anthropic, Responses, Gemini in both spellings.
+_GEMINI_KEYS = ("systemInstruction", "system_instruction")
+SYSTEM_KEYS = ("system", "instructions", *_GEMINI_KEYS)
+
+
 def system_text(envelope: Mapping[str, Any]) -> str:
     """Return the system prompt that a request body of any format has beside its list; "" if none."""
     return "\n".join(words_in(envelope[key]) for key in SYSTEM_KEYS if envelope.get(key))
-
-
-# The fields of request bodies for the system prompt: Anthropic, responses, Gemini in both spellings.
-SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 def place_system(envelope: MutableMapping[str, Any], own_key: str, texts: Sequence[str]) -> list[str]:
@@ -219,7 +213,8 @@ def place_system(envelope: MutableMapping[str, Any], own_key: str, texts: Sequen
 
     A prompt under another format's key is moved too. Placing the same text again changes nothing.
     """
-    foreign = [k for k in SYSTEM_KEYS if k in envelope and k != own_key and not _spelling(k, own_key)]
+    own_keys = _GEMINI_KEYS if own_key in _GEMINI_KEYS else (own_key,)
+    foreign = [k for k in SYSTEM_KEYS if k in envelope and k not in own_keys]
     texts = [t for t in (system_text({k: envelope.pop(k)}) for k in foreign) if t] + list(texts)
     if not own_key:
         return texts
@@ -231,13 +226,9 @@ def place_system(envelope: MutableMapping[str, Any], own_key: str, texts: Sequen
     return []
 
 
-def _spelling(key: str, own_key: str) -> bool:
-    return key.startswith("system") and key != "system" and own_key == "systemInstruction"
-
-
 def _with_texts(existing: Any, texts: list[str], key: str) -> Any:
     """Return the system field of a body with texts added, in its own shape."""
-    if key.startswith("system") and key != "system":
+    if key in _GEMINI_KEYS:
         old = [{"text": existing}] if isinstance(existing, str) else list((existing or {}).get("parts", ()))
         return {"parts": [*old, *({"text": t} for t in texts)]}
     if isinstance(existing, list):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from scoring.formats.media import media_of, source_of
+from scoring.formats.media import media_in, source_of
+from scoring.formats.patching import patch_blocks
 from scoring.formats.reading import OPAQUE_FIELDS, Place, words_in
-from scoring.formats.weave import weave
 from scoring.messages import Media, Part, Reasoning, Text, ToolResult
 
 # Block type -> the field that holds its text.
@@ -54,9 +54,9 @@ def block_parts(block: Any, place: Place | None = None) -> list[Part]:
         return [
             Reasoning(place.text(block.get(_THOUGHT_FIELDS[kind]), f"the text of a {kind} block"), opaque)
         ]
-    source = source_of(block)
-    if source is not None:
-        return [media_of(source)]
+    medium = media_in(block)
+    if medium is not None:
+        return [medium]
     words = words_in(block)
     return [Text(words)] if words else []
 
@@ -92,6 +92,16 @@ def joined_text(parts: Sequence[Part]) -> str:
     return "\n".join([p.text for p in parts if isinstance(p, Text)])
 
 
+def text_or_blocks(blocks: list[Any]) -> Any:
+    """Return the text of a single text block as a string, anything else as the list of blocks."""
+    return blocks[0]["text"] if len(blocks) == 1 and blocks[0].keys() == {"type", "text"} else blocks
+
+
+def result_parts(result: ToolResult) -> list[Part]:
+    """Return the text and the media of a result as parts."""
+    return [*([Text(result.text)] if result.text else []), *result.media]
+
+
 def result_content(content: Any, result: ToolResult, build: Callable[[Part], Any | None]) -> Any:
     """Return the content of a result with its current text, as a string or a list of blocks like before.
 
@@ -99,9 +109,13 @@ def result_content(content: Any, result: ToolResult, build: Callable[[Part], Any
     """
     if not isinstance(content, list):
         return result.text
-    parts: list[Part] = [*([Text(result.text)] if result.text else []), *result.media]
     texts = [b for b in content if source_of(b) is None]
     media = [b for b in content if source_of(b) is not None]
     if result.text and joined_text([p for b in texts for p in block_parts(b)]) == result.text:
-        return [*texts, *weave(media, result.media, read=block_parts, rewrite=rewrite_text, build=build)]
-    return weave([*texts[:1], *media], parts, read=block_parts, rewrite=rewrite_text, build=build)
+        return [
+            *texts,
+            *patch_blocks(media, result.media, read=block_parts, rewrite=rewrite_text, build=build),
+        ]
+    return patch_blocks(
+        [*texts[:1], *media], result_parts(result), read=block_parts, rewrite=rewrite_text, build=build
+    )

@@ -16,14 +16,14 @@ from scoring.messages import Message, Role
 
 
 def readable(
-    items: Sequence[Any], read: Callable[[Place, Any], Message], said: Sequence[Message] | None = None
+    items: Sequence[Any], read: Callable[[Place, Any], Message], decoded: Sequence[Message] | None = None
 ) -> tuple[list[Message], list[str]]:
     """Return the items as messages, and a problem for each unreadable one (it becomes an empty user message).
 
-    `said` has the messages if the items were read before.
+    `decoded` has the messages if the items were read before.
     """
-    if said is not None:
-        return list(numbered(said)), []
+    if decoded is not None:
+        return list(numbered(decoded)), []
     messages: list[Message] = []
     problems: list[str] = []
     for n, item in enumerate(items):
@@ -82,7 +82,7 @@ def adjacent_pairs(
 
 def _unanswered(waiting: Counter[str], caller: int, unpaired: Callable[[str], bool]) -> list[str]:
     return [
-        f"message {caller}: call {call_id!r} has no result directly behind it; expected one"
+        f"message {caller}: call {call_id!r} has no result directly after it; expected one"
         for call_id, left in waiting.items()
         if left > 0 and not unpaired(call_id)
     ]

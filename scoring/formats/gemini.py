@@ -12,10 +12,10 @@ from typing import Any
 
 from scoring.formats.base import Format
 from scoring.formats.gemini_rules import either, problems_of
-from scoring.formats.media import Source, media_of, placeholder, source_of
+from scoring.formats.media import Source, media_in, placeholder
 from scoring.formats.numbering import is_made_up, made_up_id
+from scoring.formats.patching import patch_blocks
 from scoring.formats.reading import OBJECT, Place, call_input, words_in
-from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 # A response with only one of these fields has its text there; "error" means that the call failed.
@@ -84,9 +84,9 @@ def _main(place: Place, part: Mapping[str, Any]) -> Part | None:
         call_id = place.text(result.get("id"), "id") or made_up_id("code_execution")
         text = place.text(result.get("output"), "output")
         return ToolResult(call_id, text, "code_execution", result.get("outcome") in _FAILED)
-    source = source_of(part)
-    if source is not None:
-        return media_of(source)
+    medium = media_in(part)
+    if medium is not None:
+        return medium
     words = words_in({k: v for k, v in part.items() if k not in ("thoughtSignature", "thought_signature")})
     return Text(words) if words else None
 
@@ -95,9 +95,7 @@ def _response(place: Place, response: Mapping[str, Any]) -> ToolResult:
     name = place.tool_name(response.get("name"), "a function's name")
     call_id = place.text(response.get("id"), "a response's id") or made_up_id(name)
     body = response.get("response")
-    media = tuple(
-        media_of(s) for p in place.items(response.get("parts"), "parts") if (s := source_of(p)) is not None
-    )
+    media = tuple(m for p in place.items(response.get("parts"), "parts") if (m := media_in(p)) is not None)
     key = _text_field(body)
     if key is not None and body is not None:
         return ToolResult(call_id, body[key], name, key == "error", media)
@@ -167,10 +165,10 @@ def patch(value: Any, message: Message) -> Any:
     """Return a copy of a content with the parts of `message`; everything else in it stays."""
     place, inner = Place(0), value.get("parts")
     parts = [inner] if isinstance(inner, Mapping) else inner or []
-    woven = weave(
+    patched = patch_blocks(
         parts, message.parts, read=lambda b: _parts(place, b), rewrite=_rewrite, build=lambda p: _block(p, {})
     )
-    return {**value, "parts": woven}
+    return {**value, "parts": patched}
 
 
 def _rewrite(block: Any, part: Part) -> Any:
@@ -199,8 +197,7 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
             field if field and (field != "error" or part.is_error) else "output": part.text
         }
     if "parts" in response:
-        kept = [p for p in response["parts"] if (s := source_of(p)) is None or media_of(s) in part.media]
-        response["parts"] = kept
+        response["parts"] = [p for p in response["parts"] if media_in(p) in (None, *part.media)]
     return {**block, key: response}
 
 
@@ -222,12 +219,7 @@ def joined(contents: Sequence[Any]) -> Any:
     return {**contents[0], "parts": [part for content in contents for part in content["parts"]]}
 
 
-def opening(text: str) -> Any:
-    """Return a user content to begin a list with."""
-    return {"role": "user", "parts": [{"text": text}]}
-
-
 FORMAT = Format(
-    "gemini", "contents", "systemInstruction", recognise, read, write, patch, problems_of, opening, join,
-    tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
+    "gemini", "contents", "systemInstruction", recognise, read, write, patch, problems_of,
+    begins_with_user=True, join=join, tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
 )  # fmt: skip

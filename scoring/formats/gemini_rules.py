@@ -52,7 +52,7 @@ def _content(item: Mapping[str, Any]) -> Iterator[str]:
             and role != "model"
             and ("functionCall" in part or "function_call" in part)
         ):
-            yield f"a functionCall stands in a content of role {role}; expected model"
+            yield f"a functionCall is in a content of role {role}; expected model"
 
 
 def _turns(messages: Sequence[Message], ready: bool) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _turns(messages: Sequence[Message], ready: bool) -> Iterator[str]:
         if now.role == before.role == "assistant":
             yield f"message {n}: the model speaks twice in a row; expected the user or a response between"
         elif now.role != "assistant" and now.results and before.results and before.role != "assistant":
-            yield f"message {n}: responses to one turn stand in two contents; expected one"
+            yield f"message {n}: responses to one turn are in two contents; expected one"
         elif ready and "assistant" not in (now.role, before.role):
             yield f"message {n}: the user speaks twice in a row; expected one content, or the model between"
 

@@ -15,14 +15,16 @@ from scoring.formats.blocks import (
     content_parts,
     joined_text,
     result_content,
+    result_parts,
     rewrite_text,
     text_and_media,
+    text_or_blocks,
 )
 from scoring.formats.checks import adjacent_pairs, last_user_present
 from scoring.formats.media import Source, placeholder
 from scoring.formats.numbering import made_up_id
+from scoring.formats.patching import patch_blocks
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, call_input, surest
-from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 _TYPES = {
@@ -137,7 +139,7 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
             out += [_wire_result(r, sources) for r in turn.results]
             continue
         blocks = [b for p in turn.parts if (b := _block(p, sources)) is not None]
-        message: dict[str, Any] = {"type": _WRITTEN[turn.role], "content": _content(blocks)}
+        message: dict[str, Any] = {"type": _WRITTEN[turn.role], "content": text_or_blocks(blocks) or ""}
         if turn.name:
             message["name"] = turn.name
         if turn.calls:
@@ -154,20 +156,13 @@ def shaped(item: Any, like: Any) -> Any:
     return {"type": item["type"], "data": item} if "data" in like else item
 
 
-def _content(blocks: list[Any]) -> Any:
-    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
-        return blocks[0]["text"]
-    return blocks or ""
-
-
 def _wire_call(call: ToolCall) -> dict[str, Any]:
     return {"name": call.name, "args": call_input(call.arguments), "id": call.id, "type": "tool_call"}
 
 
 def _wire_result(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
-    parts: list[Part] = [*([Text(result.text)] if result.text else []), *result.media]
-    blocks = [b for p in parts if (b := _block(p, sources)) is not None]
-    message = {"type": "tool", "content": _content(blocks), "tool_call_id": result.call_id}
+    blocks = [b for p in result_parts(result) if (b := _block(p, sources)) is not None]
+    message = {"type": "tool", "content": text_or_blocks(blocks) or "", "tool_call_id": result.call_id}
     if result.name:
         message["name"] = result.name
     if result.is_error:
@@ -222,7 +217,7 @@ def _patched_content(content: Any, own: Sequence[Part], message: Message) -> Any
             return [] if block.get("id", block.get("call_id")) in ids else [Text("")]  # follows its call
         return block_parts(block)
 
-    return weave(content, own, read=read_block, rewrite=rewrite_text, build=lambda p: _block(p, {}))
+    return patch_blocks(content, own, read=read_block, rewrite=rewrite_text, build=lambda p: _block(p, {}))
 
 
 def _patched_calls(calls: Any, message: Message) -> Any:
@@ -234,7 +229,7 @@ def _patched_calls(calls: Any, message: Message) -> Any:
     def build(part: Part) -> Any | None:
         return _wire_call(part) if isinstance(part, ToolCall) else None
 
-    return weave(calls, message.calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build)
+    return patch_blocks(calls, message.calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build)
 
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:

@@ -59,6 +59,12 @@ def source_of(block: Any) -> Source | None:
     return None
 
 
+def media_in(block: Any) -> Media | None:
+    """Return the part for a block that is a medium of any wire format; None for any other block."""
+    source = source_of(block)
+    return None if source is None else media_of(source)
+
+
 def sources_in(root: Any) -> dict[str, Source]:
     """Return all media inside a wire object, by digest."""
     found: dict[str, Source] = {}
@@ -98,6 +104,12 @@ def _from_address(kind: str, address: Any, name: str = "") -> Source | None:
     return Source(kind, mime=head.partition(";")[0], data=data, name=name)
 
 
+def _inline_file(data: Any, name: str) -> Source | None:
+    """Return a document from a data URL or from bare base64; None without data."""
+    found = _from_address("document", data, name)
+    return Source("document", data=found.url, name=name) if found is not None and found.url else found
+
+
 def _anthropic(block: Mapping[str, Any]) -> Source | None:
     kind, source = block.get("type"), block.get("source")
     if kind == "container_upload":
@@ -122,9 +134,7 @@ def _openai(block: Mapping[str, Any]) -> Source | None:
         return Source("audio", "audio/" + string(audio.get("format")), data=string(audio.get("data")))
     if block.get("type") == "file" and isinstance(file, Mapping):
         name = string(file.get("filename"))
-        inline = _from_address("document", file.get("file_data"), name)
-        if inline is not None and inline.url:  # bare base64, without a data URL around it
-            return Source("document", data=inline.url, name=name)
+        inline = _inline_file(file.get("file_data"), name)
         return inline or Source("document", file_id=string(file.get("file_id")), name=name)
     return None
 
@@ -140,10 +150,9 @@ def _responses(block: Mapping[str, Any]) -> Source | None:
         return Source("image", mime, data=block["result"])
     if kind == "input_file":
         name = string(block.get("filename"))
-        if isinstance(block.get("file_data"), str):
-            inline = _from_address("document", block["file_data"], name)
-            if inline is not None:
-                return inline if inline.data else Source("document", data=inline.url, name=name)
+        inline = _inline_file(block.get("file_data"), name)
+        if inline is not None:
+            return inline
         if isinstance(block.get("file_url"), str):
             return Source("document", url=block["file_url"], name=name)
         return Source("document", file_id=string(block.get("file_id")), name=name)

@@ -23,9 +23,9 @@ def made_up_id(name: str) -> str:
 
 def without_number(part: Part) -> Part:
     """Return the part without the number in a made-up id, to compare it with a part that was read by itself."""
-    if isinstance(part, ToolCall) and part.id.startswith(_MARK):
+    if isinstance(part, ToolCall) and is_made_up(part.id):
         return replace(part, id=_unnumbered(part.id))
-    if isinstance(part, ToolResult) and part.call_id.startswith(_MARK):
+    if isinstance(part, ToolResult) and is_made_up(part.call_id):
         return replace(part, call_id=_unnumbered(part.call_id))
     return part
 
@@ -44,7 +44,7 @@ def _has_made_up(message: Message) -> bool:
 
 def bare_id(call_id: str) -> str:
     """Return the tool's name in a made-up id; any other id unchanged."""
-    return _unnumbered(call_id)[len(_MARK) : -1] if call_id.startswith(_MARK) else call_id
+    return _unnumbered(call_id)[len(_MARK) : -1] if is_made_up(call_id) else call_id
 
 
 def is_made_up(call_id: str) -> bool:
@@ -57,21 +57,23 @@ def _unnumbered(call_id: str) -> str:
     return name + mark if number.isdigit() else call_id
 
 
-def alike(read: Part, held: Part) -> bool:
-    """Return whether a part that was read by itself is the held one, but for what only its list tells of its id."""
-    if read == held:
+def same_part(alone: Part, listed: Part) -> bool:
+    """Return whether two parts are equal, apart from a made-up id: `alone` was read without the rest of its list."""
+    if alone == listed:
         return True
-    if isinstance(read, ToolResult) and isinstance(held, ToolResult) and is_made_up(read.call_id):
-        return replace(read, call_id=held.call_id) == held
-    return without_number(read) == without_number(held)
+    if isinstance(alone, ToolResult) and isinstance(listed, ToolResult) and is_made_up(alone.call_id):
+        return replace(alone, call_id=listed.call_id) == listed
+    return without_number(alone) == without_number(listed)
 
 
-def of_one_call(read: Part, held: Part) -> bool:
-    """Return whether two calls, or two results, belong to the same call; `read` was read by itself."""
-    if isinstance(read, ToolCall) and isinstance(held, ToolCall):
-        return _unnumbered(read.id) == _unnumbered(held.id) if is_made_up(read.id) else read.id == held.id
-    if isinstance(read, ToolResult) and isinstance(held, ToolResult):
-        return read.name == held.name if is_made_up(read.call_id) else read.call_id == held.call_id
+def same_call(alone: Part, listed: Part) -> bool:
+    """Return whether two calls, or two results, belong to the same call; `alone` was read without its list."""
+    if isinstance(alone, ToolCall) and isinstance(listed, ToolCall):
+        return (
+            _unnumbered(alone.id) == _unnumbered(listed.id) if is_made_up(alone.id) else alone.id == listed.id
+        )
+    if isinstance(alone, ToolResult) and isinstance(listed, ToolResult):
+        return alone.name == listed.name if is_made_up(alone.call_id) else alone.call_id == listed.call_id
     return False
 
 

@@ -18,12 +18,13 @@ from scoring.formats.blocks import (
     result_content,
     rewrite_text,
     text_and_media,
+    text_or_blocks,
 )
 from scoring.formats.checks import adjacent_pairs, last_user_present
 from scoring.formats.media import Source, data_url, placeholder
 from scoring.formats.numbering import made_up_id
-from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest
-from scoring.formats.weave import weave
+from scoring.formats.patching import patch_blocks
+from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, first_tool, string, surest
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 _OWN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content"})
@@ -38,8 +39,7 @@ def recognise(value: Any) -> float:
     if isinstance(value, Mapping):
         if any(k in value for k in ("max_completion_tokens", "response_format", "stream_options")):
             return 0.9
-        tools = value.get("tools")
-        if isinstance(tools, list) and tools and isinstance(tools[0], Mapping) and "function" in tools[0]:
+        if "function" in first_tool(value):
             return 0.9
         items = value.get("messages")
     if not isinstance(items, list | tuple):
@@ -127,20 +127,13 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
             out += [_result(r) for r in turn.results]
             continue
         blocks = [b for p in turn.parts if (b := _block(p, sources, turn.role)) is not None]
-        message: dict[str, Any] = {"role": turn.role, "content": _content(blocks)}
+        message: dict[str, Any] = {"role": turn.role, "content": text_or_blocks(blocks) or None}
         if turn.name and _NAME.fullmatch(turn.name):
             message["name"] = turn.name
         if turn.calls:
             message["tool_calls"] = [_wire_call(c) for c in turn.calls]
         out.append(message)
     return out
-
-
-def _content(blocks: list[Any]) -> Any:
-    """Return one text as a string, nothing as null, anything else as the list of blocks."""
-    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
-        return blocks[0]["text"]
-    return blocks or None
 
 
 def _result(result: ToolResult) -> dict[str, Any]:
@@ -188,7 +181,7 @@ def patch(value: Any, message: Message) -> Any:
         out["refusal"] = None
     content = value.get("content")
     if isinstance(content, list):
-        out["content"] = weave(
+        out["content"] = patch_blocks(
             content, own, read=block_parts, rewrite=rewrite_text, build=lambda p: _block(p, {}, message.role)
         )
     elif content_parts(Place(0), content) != own:
@@ -210,7 +203,7 @@ def _patch_calls(out: dict[str, Any], value: Any, calls: Sequence[ToolCall]) -> 
         if calls and value.get("function_call") is None:
             out["tool_calls"] = [_wire_call(c) for c in calls]
         return
-    now = weave(old, calls, read=lambda c: [_call(place, c)], rewrite=_rewrite_call, build=_built_call)
+    now = patch_blocks(old, calls, read=lambda c: [_call(place, c)], rewrite=_rewrite_call, build=_built_call)
     if now:
         out["tool_calls"] = now
     else:
@@ -253,16 +246,13 @@ def _item_problems(item: Mapping[str, Any]) -> list[str]:
         out.append(f"content is null; a {role} message needs content")
     if role == "tool" and not item.get("tool_call_id"):
         out.append("a tool message needs a tool_call_id")
+    calls = item.get("tool_calls")
     out += [
         f"{c.get('type', 'function')} call without an id"
-        for c in _list(item.get("tool_calls"))
+        for c in (calls if isinstance(calls, list) else ())
         if isinstance(c, Mapping) and not c.get("id")
     ]
     return out
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 FORMAT = Format("openai", "messages", "", recognise, read, write, patch, problems_of)

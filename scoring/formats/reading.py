@@ -41,7 +41,7 @@ OPAQUE_FIELDS = frozenset({
 })  # fmt: skip
 
 
-def kind_of(value: Any) -> str:
+def json_type(value: Any) -> str:
     """Return the JSON type of a value in words, for error messages."""
     if value is None:
         return "null"
@@ -71,7 +71,7 @@ class Place:
 
     def fail(self, expected: str, got: Any) -> NoReturn:
         """Raise MalformedMessage with the expected value and the actual one."""
-        raise MalformedMessage(self.index, f"expected {expected}, got {kind_of(got)}")
+        raise MalformedMessage(self.index, f"expected {expected}, got {json_type(got)}")
 
     def object(self, value: Any, what: str) -> Mapping[str, Any]:
         """Return the value as an object."""
@@ -114,6 +114,12 @@ class Place:
             return json_text(value)
         except ValueError:
             self.fail(f"{what} to be JSON", value)
+
+
+def first_tool(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first of the tool definitions in a request body, {} without any."""
+    tools = body.get("tools")
+    return tools[0] if isinstance(tools, list) and tools and isinstance(tools[0], Mapping) else {}
 
 
 def surest(certainties: Iterable[float], most: float) -> float:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from scoring.formats import gemini
 from scoring.formats.anthropic_rules import is_server_call
-from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult, Wire
+from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
 
 OPENING = "[the conversation before this point is not part of the context]"
 NO_RESULT = "[no result was recorded for this call]"
@@ -48,7 +48,7 @@ def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
     if messages[first].role == "user" and not messages[first].results:
         return messages
     notes.append(
-        f"message {first}: the list began with role {messages[first].role}; a user message stands before it"
+        f"message {first}: the list began with role {messages[first].role}; a user message was put before it"
     )
     return [*messages[:first], opening(), *messages[first:]]
 
@@ -59,7 +59,7 @@ def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:
     for n, message in enumerate(messages):
         if runs and _same_speaker(runs[-1][-1], message):
             runs[-1].append(message)
-            notes.append(f"message {n}: the same speaker as the message before; made one content of both")
+            notes.append(f"message {n}: the same speaker as the message before; joined into one content")
         else:
             runs.append([message])
     return [_one_content(run) if len(run) > 1 else run[0] for run in runs]
@@ -103,22 +103,19 @@ class _Repair:
                     self.slots.append(n)
                 self.slots[-1] = n
                 accepts_results = True
-            elif message.role != "tool" or not message.results:
-                self._bind(n, accepts_results)
-                accepts_results = False
-                continue
             self._bind(n, accepts_results)
-            if message.role == "tool" and accepts_results and self.changed.get(n, message) is message:
-                self.slots[-1] = n
+            if message.role == "tool" and message.results:
+                if accepts_results and self.changed.get(n, message) is message:
+                    self.slots[-1] = n
+            elif message.role != "assistant":
+                accepts_results = False
         self._answer_open_calls()
         self._drop_bare_reasoning()
         return self._written(), self.notes
 
     def _begins_round(self, n: int) -> bool:
         before, message = self.messages[n - 1], self.messages[n]
-        return before.role != "assistant" or (
-            message.wire is not None and message.wire.format in ("openai", "langchain")
-        )
+        return before.role != "assistant" or _wire_format(message) in ("openai", "langchain")
 
     def _bind(self, n: int, accepts_results: bool) -> None:
         """Tie the results of one message to their calls; note those that have to be removed or moved."""
@@ -140,14 +137,12 @@ class _Repair:
             return False
         home, _, call = calls.pop()
         self.answered.add(part.call_id)
-        wire = self.messages[n].wire
-        if (accepts_results and home == len(self.slots) - 1) or (
-            wire is not None and wire.format == "responses"
-        ):
+        is_in_place = accepts_results and home == len(self.slots) - 1
+        if is_in_place or _wire_format(self.messages[n]) == "responses":
             return True
         self.late[home].append(part if part.name else replace(part, name=call.name))
         self.notes.append(
-            f"message {n}: the result of call {part.call_id!r} stood apart from it; moved behind it"
+            f"message {n}: the result of call {part.call_id!r} was not directly after it; moved there"
         )
         return False
 
@@ -159,19 +154,13 @@ class _Repair:
                 self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder was added")
 
     def _drop_bare_reasoning(self) -> None:
-        """Drop reasoning items whose following item is gone; the Responses API refuses them."""
+        """Drop reasoning items whose following item is gone, because the Responses API refuses them."""
         follows = False
         for n in range(len(self.messages) - 1, -1, -1):
             message = self.changed.get(n, self.messages[n])
             if message is None:
                 continue
-            bare = (
-                message.wire is not None
-                and message.wire.format == "responses"
-                and message.role == "assistant"
-            )
-            bare = bare and bool(message.parts) and all(isinstance(p, Reasoning) for p in message.parts)
-            if bare and not follows and _is_reasoning_item(message):
+            if not follows and _is_reasoning_item(message):
                 self.changed[n] = None
                 self.notes.append(
                     f"message {n}: a reasoning item without the item that followed it; left out"
@@ -191,5 +180,5 @@ class _Repair:
 
 
 def _is_reasoning_item(message: Message) -> bool:
-    value = message.wire.value if message.wire is not None else {}
-    return bool(value.get("type") == "reasoning")
+    wire = message.wire
+    return wire is not None and wire.format == "responses" and wire.value.get("type") == "reasoning"

@@ -10,12 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scoring.formats.base import Format
-from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
+from scoring.formats.blocks import (
+    block_parts,
+    content_parts,
+    joined_text,
+    result_content,
+    result_parts,
+    rewrite_text,
+    text_and_media,
+)
 from scoring.formats.checks import free_pairs, last_user_present
-from scoring.formats.media import Source, data_url, media_of, placeholder, source_of
+from scoring.formats.media import Source, data_url, media_in, placeholder
 from scoring.formats.numbering import made_up_id
+from scoring.formats.patching import patch_blocks
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest, words_in
-from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 # Items that the provider answers itself -> the field of each that holds the result.
@@ -111,11 +119,12 @@ def _call(place: Place, kind: str, item: Mapping[str, Any]) -> tuple[Part, ...]:
     call = ToolCall(call_id, name, place.json(found, "a call's arguments"))
     if kind not in _SERVER_CALLS:
         return (call,)
-    source = source_of(item)
-    media = (media_of(source),) if source is not None else ()
-    text = "" if media else words_in([item.get(_SERVER_CALLS[kind]), item.get("error")])
+    medium = media_in(item)
     failed = bool(item.get("error")) or item.get("status") == "failed"
-    return call, ToolResult(call_id, text, name, failed, media)
+    if medium is not None:
+        return call, ToolResult(call_id, "", name, failed, (medium,))
+    text = words_in([item.get(_SERVER_CALLS[kind]), item.get("error")])
+    return call, ToolResult(call_id, text, name, failed)
 
 
 def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
@@ -124,12 +133,11 @@ def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
     output = next((item[k] for k in _OUTPUTS if item.get(k) is not None), None)
     failed = item.get("status") in ("failed", "incomplete")
     if isinstance(output, list) and kind in ("function_call_output", "custom_tool_call_output"):
-        parts = content_parts(place, output)
-        media = tuple(p for p in parts if isinstance(p, Media))
-        return ToolResult(call_id, joined_text(parts), name, failed, media)
-    source = source_of(output)
-    if source is not None:
-        return ToolResult(call_id, "", name, failed, (media_of(source),))
+        text, media = text_and_media(place, output)
+        return ToolResult(call_id, text, name, failed, media)
+    medium = media_in(output)
+    if medium is not None:
+        return ToolResult(call_id, "", name, failed, (medium,))
     if output is not None and not isinstance(output, str | list | Mapping):
         place.fail("an output to be a string, a list or an object", output)
     return ToolResult(call_id, words_in(output), name, failed)
@@ -165,8 +173,7 @@ def _wire_call(call: ToolCall) -> dict[str, Any]:
 def _wire_output(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
     output: Any = result.text
     if result.media:
-        parts: list[Part] = [*([Text(result.text)] if result.text else []), *result.media]
-        output = [b for p in parts if (b := _block(p, sources, "user")) is not None]
+        output = [b for p in result_parts(result) if (b := _block(p, sources, "user")) is not None]
     return {"type": "function_call_output", "call_id": result.call_id, "output": output}
 
 
@@ -225,7 +232,7 @@ def _patched_content(content: Any, message: Message) -> Any:
         block = _block(part, {}, message.role)
         return None if block is None else {**block, "type": kind}
 
-    return weave(content, message.parts, read=block_parts, rewrite=rewrite_text, build=build)
+    return patch_blocks(content, message.parts, read=block_parts, rewrite=rewrite_text, build=build)
 
 
 def _patched_output(value: Any, result: ToolResult) -> Any:
@@ -262,13 +269,13 @@ def _reasoning_followed(items: Sequence[Any], messages: Sequence[Message]) -> It
 def _item(item: Mapping[str, Any]) -> Iterator[str]:
     kind = item.get("type") or ("message" if "role" in item else "item_reference")
     if kind == "message" and item.get("role") in ("tool", "function"):
-        yield "a result stands as a message; expected a function_call_output item"
+        yield "a result is a message; expected a function_call_output item"
     if kind == "message" and not item.get("content") and item.get("role") != "assistant":
         yield "content is empty; expected text or at least one block"
     if kind in _PAIRED and not item.get("call_id"):
         yield f"a {kind} item needs a call_id"
     if kind == "function_call" and not isinstance(item.get("arguments"), str):
-        yield "a function_call's arguments are no JSON text"
+        yield "a function_call's arguments are not JSON text"
 
 
 FORMAT = Format("responses", "input", "instructions", recognise, read, write, patch, problems_of)

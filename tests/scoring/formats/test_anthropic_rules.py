@@ -70,7 +70,7 @@ def test_what_the_api_accepts(items: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("items", "said"),
     [
-        ([USER, uses("a"), USER], "message 1: call 'a' has no result directly behind it"),
+        ([USER, uses("a"), USER], "message 1: call 'a' has no result directly after it"),
         ([USER, uses("a", "b"), results("a")], "call 'b' has no result"),
         ([USER, results("a")], "message 1: result for 'a' without its call directly before"),
         ([USER, uses("a"), results("a", "a")], "call 'a' has a second result"),
@@ -78,7 +78,7 @@ def test_what_the_api_accepts(items: list[Any]) -> None:
             [USER, uses("a"), results("a"), assistant(TEXT), results("a")],
             "message 4: result for 'a' without its call",
         ),
-        ([USER, uses("a"), USER, results("a")], "message 3: a tool_result stands behind other content"),
+        ([USER, uses("a"), USER, results("a")], "message 3: a tool_result comes after other content"),
         (
             [USER, uses("a"), results("a"), uses("a"), results("a")],
             "message 3: call id 'a' was used in message 1",
@@ -93,17 +93,17 @@ def test_what_the_api_accepts(items: list[Any]) -> None:
         ([USER, assistant(thinking(None), TEXT)], "a thinking block has no signature"),
         (
             [USER, {"role": "user", "content": [thinking(), TEXT]}],
-            "a block of type thinking stands in a message of role user",
+            "a block of type thinking is in a message of role user",
         ),
         (
             [USER, assistant({"type": "image", "source": {}})],
-            "a block of type image stands in a message of role assistant",
+            "a block of type image is in a message of role assistant",
         ),
         ([USER, assistant({"type": "text", "text": "so "})], "ends in white space"),
         ([USER, uses("a:b"), results("a:b")], "characters other than"),
         (
             [USER, assistant({"type": "tool_use", "id": "a", "name": "f", "input": "x"}), results("a")],
-            "input is no object",
+            "input is not an object",
         ),
         (
             [USER, uses("a"), results("a"), uses("b", before=(thinking(),)), results("b")],

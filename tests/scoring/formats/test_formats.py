@@ -17,7 +17,7 @@ from scoring.formats import (
     decode,
     decode_readable,
     encode,
-    reads_as_said,
+    matches_wire,
     recognise,
     system_text,
     validate,
@@ -276,16 +276,16 @@ class TestWhatIsKnown:
     def test_gives_the_same_problems(self, name: str, items: list[Any], ready: bool) -> None:  # X6
         """The problems are the same as for a list that is read again."""
         readable = decode_readable(items, name)[0].messages
-        known = [m for m in readable if reads_as_said(m) and m.wire is not None and m.wire.format == name]
+        known = [m for m in readable if matches_wire(m) and m.wire is not None and m.wire.format == name]
         listed = [m.wire.value for m in known if m.wire is not None]
-        assert validate(listed, name, ready=ready, said=known) == validate(listed, name, ready=ready)
+        assert validate(listed, name, ready=ready, decoded=known) == validate(listed, name, ready=ready)
 
     @pytest.mark.parametrize("name", NAMES)
     def test_holds_only_for_unchanged_messages(self, name: str) -> None:
         """A message that was changed, or that has no object in this format, has to be read again."""
         for one in decode(SAMPLES[name], name).messages:
-            assert reads_as_said(one)
-            assert not reads_as_said(replace(one, parts=(*one.parts, Text("more"))))
-            assert not reads_as_said(replace(one, wire=None))
-            assert not reads_as_said(replace(one, wire=Wire(name, 5)))
-            assert not reads_as_said(replace(one, wire=Wire("transcript", [])))
+            assert matches_wire(one)
+            assert not matches_wire(replace(one, parts=(*one.parts, Text("more"))))
+            assert not matches_wire(replace(one, wire=None))
+            assert not matches_wire(replace(one, wire=Wire(name, 5)))
+            assert not matches_wire(replace(one, wire=Wire("transcript", [])))

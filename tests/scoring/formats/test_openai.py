@@ -253,7 +253,7 @@ class TestRules:
         )
         user = {"role": "user", "content": "x"}
         assert problems(call, result) == ""
-        assert "call 'c1' has no result directly behind it" in problems(call, user)
+        assert "call 'c1' has no result directly after it" in problems(call, user)
         assert "without its call directly before" in problems(call, user, result)
         assert "has a second result" in problems(call, result, result)
         assert "message 1: result for 'c1' without its call" in problems(result)

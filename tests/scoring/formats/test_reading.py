@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from scoring.errors import MalformedMessage
-from scoring.formats.reading import Place, json_object, json_text, kind_of, string, words_in
+from scoring.formats.reading import Place, json_object, json_text, json_type, string, words_in
 from tests.scoring.formats.lists import json_values
 
 DEPTH = 100_000
@@ -65,7 +65,7 @@ class TestPlace:
 )
 def test_kinds_are_named_as_json_does(value: Any, kind: str) -> None:
     """Error messages use JSON's names of types, not Python's."""
-    assert kind_of(value) == kind
+    assert json_type(value) == kind
 
 
 class TestJsonText:

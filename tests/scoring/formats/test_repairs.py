@@ -70,7 +70,7 @@ class TestRepair:
         """A result after the user's next words moves to its call."""
         repaired, notes = repair([ASKED, calls("a"), message("user", "hm"), answers("a")])
         assert [m.role for m in repaired] == ["user", "assistant", "tool", "user"]
-        assert notes == ["message 3: the result of call 'a' stood apart from it; moved behind it"]
+        assert notes == ["message 3: the result of call 'a' was not directly after it; moved there"]
 
     def test_does_not_change_its_input(self) -> None:
         """Messages and wire objects are not changed."""

@@ -306,7 +306,7 @@ class TestRules:
                 [item("function_call", name="f", arguments="{}"), item("function_call_output", output="")],
                 "needs a call_id",
             ),
-            ([{**call(), "arguments": {}}, output()], "arguments are no JSON text"),
+            ([{**call(), "arguments": {}}, output()], "arguments are not JSON text"),
         ],
     )
     def test_refuses(self, items: list[Any], said: str) -> None:  # X6

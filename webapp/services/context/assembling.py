@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
 from scoring.errors import InvalidList
-from scoring.formats import FORMATS, encode, native_format, taken_as, validate
+from scoring.formats import FORMATS, encode, native_format, validate, with_wire_format
 from scoring.history import Features, needs_rating, rated_again, reads_keywords
 from scoring.messages import Message, Text
 from scoring.settings import Settings, lexicon_of
@@ -140,7 +140,7 @@ def _encoded(messages: Sequence[Message], items: Sequence[ViewItem], row: Sessio
     known = messages if listed is not None and _as_read(messages, items) else None
     if listed is None:
         listed = encode(messages, name, _into(row, name, envelope))
-    if not validate(listed, name, ready=False, said=known):
+    if not validate(listed, name, ready=False, decoded=known):
         return _Encoded(listed, envelope, [])
     rewritten, notes = _rewritten(messages, name)
     envelope = _envelope(row, name)
@@ -159,7 +159,10 @@ def _format_of(row: SessionRow) -> str:
 def _take_flat_texts(items: Sequence[ViewItem], name: str) -> None:
     """Treat flat texts that came before the format was known as objects of it, so that they go out unchanged."""
     for one in items:
-        if isinstance(one.item, Item) and (taken := taken_as(one.item.message, name)) is not one.item.message:
+        if (
+            isinstance(one.item, Item)
+            and (taken := with_wire_format(one.item.message, name)) is not one.item.message
+        ):
             one.item = replace(one.item, message=taken)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.assembly import Item as ScoringItem
-from scoring.formats import reads_as_said
+from scoring.formats import matches_wire
 from scoring.history import Features
 from scoring.messages import Message, Wire
 from scoring.summary import Summary
@@ -94,7 +94,7 @@ class MessageCache:
         if before is not None:
             self._as_read.discard(id(before[2]))
         self._messages[name] = (row.id, row.last_seq, message, row.chars + FRAME_CHARS)
-        if reads_as_said(message):
+        if matches_wire(message):
             self._as_read.add(id(message))
         while self._chars > self._kept and len(self._messages) > 1:
             _, gone = self._messages.popitem(last=False)

@@ -35,7 +35,7 @@ class TestContext:
         said: list[Any] = []
 
         def spy(listed: list[Any], name: str, **rest: Any) -> list[str]:
-            said.append(rest["said"])
+            said.append(rest["decoded"])
             return validate(listed, name, **rest)
 
         monkeypatch.setattr("webapp.services.context.assembling.validate", spy)

@@ -69,7 +69,7 @@ class TestViewItems:
     ) -> None:
         """A newer decoder may read something else in a stored object."""
         session = managed(app, wire("user", "a"))
-        monkeypatch.setattr("webapp.services.context.pruned_view.reads_as_said", lambda _: False)
+        monkeypatch.setattr("webapp.services.context.pruned_view.matches_wire", lambda _: False)
         assert [s.as_read for s in there(app, session)] == [False]
 
     def test_are_compared_again_after_leaving_the_cache(self, app: App) -> None:

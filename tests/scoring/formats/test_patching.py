@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.formats.weave import weave
+from scoring.formats.patching import patch_blocks
 from scoring.messages import Part, Text, ToolCall
 
 
@@ -31,7 +31,7 @@ def build(part: Part) -> dict[str, Any] | None:
 
 def woven(blocks: Sequence[Any], *parts: Part) -> list[Any]:
     """The blocks for these parts."""
-    return weave(blocks, parts, read=read, rewrite=rewrite, build=build)
+    return patch_blocks(blocks, parts, read=read, rewrite=rewrite, build=build)
 
 
 A, B = {"text": "a", "k": 1}, {"text": "b", "k": 2}

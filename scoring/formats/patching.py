@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scoring.formats.numbering import alike, of_one_call
+from scoring.formats.numbering import same_call, same_part
 from scoring.messages import Part, ToolCall, ToolResult
 
 
-def weave(
+def patch_blocks(
     blocks: Sequence[Any],
     parts: Sequence[Part],
     *,
@@ -42,7 +42,7 @@ def weave(
         if found is None:
             continue
         build_until(found)
-        same = all(alike(a, b) for a, b in zip(old[n], parts[found:], strict=False))
+        same = all(same_part(a, b) for a, b in zip(old[n], parts[found:], strict=False))
         whole = same and found + len(old[n]) <= len(parts)
         out.append(block if whole else rewrite(block, parts[found]))
         at = found + (len(old[n]) if whole else 1)
@@ -53,10 +53,10 @@ def weave(
 def _find(part: Part, parts: Sequence[Part], at: int, later: list[Part]) -> int | None:
     """Return the index in `parts`, at or after `at`, of this block's part; None if it is gone."""
     for n in range(at, len(parts)):
-        if alike(part, parts[n]):
+        if same_part(part, parts[n]):
             return n
     for n in range(at, len(parts)):
-        if of_one_call(part, parts[n]):
+        if same_call(part, parts[n]):
             return n
     has_call = isinstance(part, ToolCall | ToolResult)
     if at < len(parts) and type(parts[at]) is type(part) and not has_call and parts[at] not in later:
