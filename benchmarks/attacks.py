@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import sqlite3
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,9 @@ def run() -> list[Row]:
         rows += asyncio.run(health_beside(port, SOCKETS, handshake(port), "open websockets"))
     with serving() as (process, port):
         rows += asyncio.run(deaf_pages(process, port))
-    with serving() as (process, port):
-        rows += asyncio.run(locked(port, Path(process.args[process.args.index("--db") + 1])))
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "c.db"
+        with serving(db=database) as (_, port):
+            rows += asyncio.run(locked(port, database))
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return rows
