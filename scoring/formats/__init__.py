@@ -19,7 +19,7 @@ from scoring.formats.base import Decoded, Format, gathered_sources, place_system
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered, same_part
-from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, json_type
+from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, call_input, json_text, json_type
 from scoring.formats.repairs import OPENING, opening, repair
 from scoring.messages import Message, Role, Text, Wire
 
@@ -364,6 +364,7 @@ __all__ = [
     "OPENING",
     "Decoded",
     "Source",
+    "call_input",
     "decode",
     "decode_readable",
     "document_text",

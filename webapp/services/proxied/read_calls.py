@@ -88,7 +88,7 @@ def read_call(call: CallCopy, user: str = "") -> ReadCall:
         items = [{"role": "user", "content": items}]
     if not isinstance(items, list) or not items:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
-    reply = reply_of(protocol.format, call.answer) if call.whole and call.status in TAKEN else None
+    reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in TAKEN else None
     try:
         return ReadCall(call, protocol, body, items, keys_of(items), reply, user)
     except ValueError as error:

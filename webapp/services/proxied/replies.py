@@ -1,6 +1,7 @@
 """A provider's answer, read from the bytes of a call: the messages in its wire format, the usage, the model.
 
-An answer is one JSON document or a stream of events. One that broke off or was refused is ignored.
+An answer is one JSON document or a stream of events. One that broke off or was refused is ignored. A stream is complete
+once its last event has arrived, also if its client has left by then.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+
+from scoring.formats import call_input
+
+# The texts of a call in a chat completion, by its type.
+_CALL_TEXTS = {"function": ("name", "arguments"), "custom": ("name", "input")}
 
 
 @dataclass(slots=True)
@@ -22,10 +28,13 @@ class Reply:
     call: str = ""
 
 
-def reply_of(wire_format: str, text: str) -> Reply | None:
-    """Return the parsed answer; None if it is incomplete, or not of this format."""
+def reply_of(wire_format: str, text: str, *, whole: bool = True) -> Reply | None:
+    """Return the parsed answer; None if it is incomplete, or not of this format.
+
+    Without `whole` its connection broke off: a stream can still be complete; a document was of no use to its client.
+    """
     try:
-        reply = _read(wire_format, text)
+        reply = _read(wire_format, text, whole=whole)
         orjson.dumps(reply.messages if reply is not None else None)
     except (
         LookupError,
@@ -41,12 +50,12 @@ def reply_of(wire_format: str, text: str) -> Reply | None:
     return reply
 
 
-def _read(wire_format: str, text: str) -> Reply | None:
+def _read(wire_format: str, text: str, *, whole: bool) -> Reply | None:
     try:
-        whole = orjson.loads(text)
+        document = orjson.loads(text)
     except orjson.JSONDecodeError:
         return _STREAMED[wire_format](list(_events(text)))
-    return _WHOLE[wire_format](whole) if isinstance(whole, Mapping) else None
+    return _WHOLE[wire_format](document) if whole and isinstance(document, Mapping) else None
 
 
 def _events(text: str) -> Iterator[Mapping[str, Any]]:
@@ -90,7 +99,7 @@ def _anthropic_events(events: list[Mapping[str, Any]]) -> Reply | None:
             usage |= {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
         elif kind == "message_stop" and message is not None:
             for at, arguments in inputs.items():
-                blocks[at]["input"] = orjson.loads(arguments or "{}")
+                blocks[at]["input"] = call_input(arguments)  # cut off where the output limit was reached
             return _anthropic({**message, "content": [blocks[at] for at in sorted(blocks)], "usage": usage})
     return None
 
@@ -128,7 +137,8 @@ def _usage(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
-    text, calls, ended = "", dict[int, dict[str, Any]](), False
+    texts, calls, ended = {"content": "", "refusal": ""}, dict[int, dict[str, Any]](), False
+    function = dict.fromkeys(_CALL_TEXTS["function"], "")  # as chat completions once had a call
     reply = Reply()
     for event in events:
         reply.model, reply.call = event.get("model") or reply.model, str(event.get("id") or reply.call)
@@ -137,27 +147,35 @@ def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
             if choice.get("index", 0) != 0:
                 continue
             delta = choice.get("delta") or {}
-            text += delta.get("content") or ""
+            _grow_texts(texts, delta)
             for call in delta.get("tool_calls") or ():
                 _grow_call(calls, call)
+            _grow_texts(function, delta.get("function_call") or {})
             ended = ended or choice.get("finish_reason") is not None
     if not ended:
         return None
-    message: dict[str, Any] = {"role": "assistant", "content": text or None}
+    said = {name: text for name, text in texts.items() if text}
+    message: dict[str, Any] = {"role": "assistant", "content": None, **said}
     if calls:
         message["tool_calls"] = [calls[at] for at in sorted(calls)]
+    if function["name"]:
+        message["function_call"] = function
     reply.messages = [message]
     return reply
 
 
 def _grow_call(calls: dict[int, dict[str, Any]], delta: Mapping[str, Any]) -> None:
-    call = calls.setdefault(
-        delta.get("index", 0), {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
-    )
+    """Add a piece of a call: of a function or of a custom tool."""
+    kind = "custom" if delta.get("custom") else "function"
+    call = calls.setdefault(delta.get("index", 0), {"id": "", "type": kind})
     call["id"] = delta.get("id") or call["id"]
-    function = delta.get("function") or {}
-    call["function"]["name"] += function.get("name") or ""
-    call["function"]["arguments"] += function.get("arguments") or ""
+    _grow_texts(call.setdefault(kind, dict.fromkeys(_CALL_TEXTS[kind], "")), delta.get(kind) or {})
+
+
+def _grow_texts(texts: dict[str, str], delta: Mapping[str, Any]) -> None:
+    """Add to each of these texts its piece."""
+    for name in texts:
+        texts[name] += delta.get(name) or ""
 
 
 # OpenAI Responses

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from webapp.services.proxied.replies import reply_of
 
 
@@ -25,6 +27,29 @@ def block(index: int, begins: Any, *deltas: Any) -> list[Any]:
         *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
         {"type": "content_block_stop", "index": index},
     ]
+
+
+def pieces(message: dict[str, Any]) -> list[Any]:
+    """Return the events of a chat completion, each text in pieces of two characters."""
+
+    def cut(value: Any) -> list[Any]:
+        """Return the value in pieces; the first one has all that is no growing text."""
+        if isinstance(value, str):
+            return [value[at : at + 2] for at in range(0, len(value), 2)] or [""]
+        if not isinstance(value, dict):
+            return [value]
+        found: list[dict[str, Any]] = [{}]
+        for name, inner in value.items():
+            first, *more = [inner] if name in ("id", "type", "role", "name") else cut(inner)
+            found[0][name] = first
+            found += [{name: piece} for piece in more]
+        return found
+
+    calls = message.get("tool_calls", [])
+    deltas = cut({name: value for name, value in message.items() if name != "tool_calls"})
+    deltas += [{"tool_calls": [{"index": at, **one}]} for at, call in enumerate(calls) for one in cut(call)]
+    ended = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    return [*({"choices": [{"delta": delta}]} for delta in deltas), ended]
 
 
 class TestAStream:
@@ -62,6 +87,52 @@ class TestAStream:
         assert reply_of("anthropic", stream(START, *block(0, {"type": "text", "text": ""}))) is None
         assert reply_of("openai", stream({"choices": [{"delta": {"content": "a"}}]})) is None
         assert reply_of("responses", stream({"type": "response.output_item.done", "item": {}})) is None
+
+    def test_keeps_a_call_that_the_output_limit_cut_off(self) -> None:  # X13
+        """Arguments that end early are no JSON; the answer and its usage still count."""
+        begins = {"type": "tool_use", "id": "t", "name": "Write", "input": {}}
+        cut = block(0, begins, {"type": "input_json_delta", "partial_json": '{"path": "a.py", "text": "de'})
+        ended = {
+            "type": "message_delta",
+            "delta": {"stop_reason": "max_tokens"},
+            "usage": {"output_tokens": 64},
+        }
+        reply = reply_of("anthropic", stream(START, *cut, ended, STOP))
+        assert reply is not None
+        assert reply.messages[0]["content"] == [
+            {**begins, "input": {"input": '{"path": "a.py", "text": "de'}}
+        ]
+        assert reply.usage == {"input_tokens": 5, "output_tokens": 64}
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            {"content": "Yes."},
+            {"content": None, "refusal": "I cannot help with that."},
+            {"content": None, "function_call": {"name": "bash", "arguments": "{}"}},
+            {"content": None, "tool_calls": [
+                {"id": "c", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}},
+                {"id": "d", "type": "function", "function": {"name": "bash", "arguments": ""}},
+            ]},
+        ],
+    )  # fmt: skip
+    def test_is_the_same_message_as_a_document(self, message: dict[str, Any]) -> None:  # X13
+        """A chat completion in one piece or in many: text, refusal, and calls of every type."""
+        message = {"role": "assistant", **message}
+        whole = reply_of("openai", json.dumps({"choices": [{"message": message}]}))
+        streamed = reply_of("openai", stream(*pieces(message)))
+        assert whole is not None
+        assert streamed is not None
+        assert streamed.messages == whole.messages == [message]
+
+    def test_is_complete_if_its_client_left_at_the_last_event(self) -> None:  # X13
+        """A document that broke off was of no use to its client, which asks again."""
+        text = stream(START, *block(0, {"type": "text", "text": "Yes."}), STOP)
+        document = json.dumps({"type": "message", "content": [{"type": "text", "text": "Yes."}]})
+        assert reply_of("anthropic", text, whole=False) == reply_of("anthropic", text)
+        assert reply_of("anthropic", text) is not None
+        assert reply_of("anthropic", document) is not None
+        assert reply_of("anthropic", document, whole=False) is None
 
     def test_of_invalid_bytes_is_ignored(self) -> None:  # X13
         """Bytes without events give no reply."""
