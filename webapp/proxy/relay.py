@@ -266,8 +266,8 @@ class Relay:
         try:
             yield b""
             for data in answer.chunks():
-                yield data
                 one.keep(data)
+                yield data
             whole = True
         finally:
             self._watch.remove(client)
@@ -317,7 +317,7 @@ class Relay:
     # -- the copy
 
     def _hand_over(self, one: RelayedCall, *, whole: bool) -> None:
-        """Hand over a copy of a complete call of a conversation, if it is not too large."""
+        """Hand over a copy of a call of a conversation, if its request is complete and it is not too large."""
         headers = dict(one.headers)
         if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
             return

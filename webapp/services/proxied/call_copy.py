@@ -11,7 +11,7 @@ class CallCopy:
 
     `session` is the id of the session, "" where the server finds it by the messages, and `parent` that of the session
     above a sub-agent's. `request` and `answer` are the bodies. `reason` says why the request was sent unchanged
-    although it should have been pruned. `whole` is False for an answer that broke off.
+    although it should have been pruned. `whole` is False if the connection ended before the answer's end was sent.
     """
 
     provider: str
