@@ -21,11 +21,10 @@ from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_
 from scoring.budget import TokenBudget, share_of, usable_tokens
 from scoring.counted import counted
 from scoring.errors import InvalidSettings
-from scoring.formats import OPENING, encode, repair
+from scoring.formats import encode, must_begin_with_user, opening, repair
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
-from scoring.planning.role_order import OPENS_WITH_USER
 from scoring.settings import Settings
 from scoring.summary import Summary, built_in, cleared, cut_message
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
@@ -199,10 +198,10 @@ class _Assembly:
             return slots
         message = slots[first].message
         opens = user_says_something(message) and not message.results
-        wanted = self.config.format in OPENS_WITH_USER and not opens
+        wanted = must_begin_with_user(self.config.format) and not opens
         if wanted or not any(user_says_something(s.message) for s in slots):
-            self.notes.append("the list began without a user message; one that says so stands before it")
-            return [*slots[:first], self._counted("", Message("user", (Text(OPENING),))), *slots[first:]]
+            self.notes.append("the list began without a user message; one was put before it")
+            return [*slots[:first], self._counted("", opening()), *slots[first:]]
         return slots
 
     # -- choosing

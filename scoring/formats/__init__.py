@@ -13,19 +13,16 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from scoring.errors import MalformedMessage, UnknownFormat
-from scoring.formats import anthropic, gemini, langchain, openai, responses
+from scoring.formats import gemini, openai
 from scoring.formats.anthropic import document_text
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered, same_part
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, call_input, json_text, json_type
-from scoring.formats.repairs import OPENING, opening, repair
+from scoring.formats.repairs import OPENING, OPENING_TOKENS, opening, opening_place, repair
+from scoring.formats.table import FORMATS, must_begin_with_user
 from scoring.messages import Message, Role, Text, Wire
-
-FORMATS: dict[str, Format] = {
-    f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
-}
 
 # A list that is recognised with at least this certainty can only be in that format.
 SURE = 0.8
@@ -309,10 +306,9 @@ def _open_with_user(out: list[Any], target: Format) -> None:
     """Begin a newly built list with a user message if the format requires it; its text says what is missing."""
     if not target.begins_with_user:
         return
-    read = (target.read(Place(n), item) for n, item in enumerate(out))
-    first = next(((n, m) for n, m in enumerate(read) if m.role != "system"), None)
-    if first is not None and (first[1].role != "user" or first[1].results):
-        out[first[0] : first[0]] = target.write([opening()], {})
+    place = opening_place(target.read(Place(n), item) for n, item in enumerate(out))
+    if place is not None:
+        out[place:place] = target.write([opening()], {})
 
 
 def _format(name: str) -> Format:
@@ -362,6 +358,7 @@ __all__ = [
     "DEPTH_LIMIT",
     "FORMATS",
     "OPENING",
+    "OPENING_TOKENS",
     "Decoded",
     "Source",
     "call_input",
@@ -375,6 +372,7 @@ __all__ = [
     "json_text",
     "matches_wire",
     "media_of",
+    "must_begin_with_user",
     "native_format",
     "note_calls",
     "numbered",

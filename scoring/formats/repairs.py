@@ -10,20 +10,34 @@ assistant message is a round of its own, in responses results may come anywhere 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from scoring.formats import gemini
 from scoring.formats.anthropic_rules import is_server_call
+from scoring.formats.table import must_begin_with_user
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
 
 OPENING = "[the conversation before this point is not part of the context]"
+# The largest size of the message with this text, with any token counter.
+OPENING_TOKENS = 40
 NO_RESULT = "[no result was recorded for this call]"
 
 
 def opening() -> Message:
     """Return the user message for the front of a list that begins with the assistant, if the provider requires one."""
     return Message("user", (Text(OPENING),))
+
+
+def opening_place(messages: Iterable[Message]) -> int | None:
+    """Return the place where a user message is missing: before the first message that is not a system message.
+
+    None if that one is the user's and has no results of tools, or if there is none.
+    """
+    first = next(((n, m) for n, m in enumerate(messages) if m.role != "system"), None)
+    if first is None or (first[1].role == "user" and not first[1].results):
+        return None
+    return first[0]
 
 
 def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
@@ -42,15 +56,13 @@ def _wire_format(message: Message) -> str:
 
 def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
     """Return the messages, with a user message in front if their format requires it."""
-    first = next((n for n, m in enumerate(messages) if m.role != "system"), None)
-    if first is None or _wire_format(messages[first]) not in ("anthropic", "gemini"):
-        return messages
-    if messages[first].role == "user" and not messages[first].results:
+    place = opening_place(messages)
+    if place is None or not must_begin_with_user(_wire_format(messages[place])):
         return messages
     notes.append(
-        f"message {first}: the list began with role {messages[first].role}; a user message was put before it"
+        f"message {place}: the list began with role {messages[place].role}; a user message was put before it"
     )
-    return [*messages[:first], opening(), *messages[first:]]
+    return [*messages[:place], opening(), *messages[place:]]
 
 
 def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:

@@ -7,13 +7,9 @@ or the message in the wrong place is dropped. This is one pass over the list.
 
 from __future__ import annotations
 
+from scoring.formats import FORMATS, OPENING_TOKENS
 from scoring.planning.decision import Decision
 from scoring.planning.strategies import Why
-
-OPENS_WITH_USER = frozenset({"anthropic", "gemini"})
-TAKES_TURNS = frozenset({"gemini"})
-# The largest size of `repairs.OPENING` as a message, with any token counter.
-OPENING_TOKENS = 40
 
 _OPENS = Why("opening", "kept: the list has to begin with a user message")
 _BEFORE_USER = Why("opening", "dropped: the list has to begin with a user message")
@@ -27,9 +23,10 @@ _TOGETHER = Why(
 
 def apply_role_order(decision: Decision, wire_format: str) -> None:
     """Adjust a decision to the rules of a wire format; a format without rules, or an unknown one, changes nothing."""
-    if wire_format in OPENS_WITH_USER:
+    rules = FORMATS.get(wire_format)
+    if rules is not None and rules.begins_with_user:
         open_with_user(decision)
-    if wire_format in TAKES_TURNS:
+    if rules is not None and rules.join is not None:
         take_turns(decision)
 
 
