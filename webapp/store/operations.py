@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeVar
@@ -101,7 +102,9 @@ COLUMNS = (
 )  # fmt: skip
 ITEM_COLUMNS = ("operation", *ItemRow._fields)
 _SELECT = f"SELECT {listed(COLUMNS)} FROM operations"
-_ITEMS = f"SELECT {listed(ItemRow._fields)} FROM operation_items WHERE operation = ?"
+_ITEM = f"SELECT {listed(ItemRow._fields)} FROM operation_items"
+_ITEMS = f"{_ITEM} WHERE operation = ? ORDER BY no, change"
+_REMOVED = f"{_ITEM} WHERE no IN ({{}}) AND operation = ? AND change = 'out'"
 
 
 class Operations(Subject):
@@ -141,19 +144,19 @@ class Operations(Subject):
 
     def items(self, session: int, n: int) -> list[ItemRow]:
         """Return the items of an operation, by message number."""
-        return [_item(row) for row in self._db.rows(f"{_ITEMS} ORDER BY no, change", (key(session, n),))]
+        return [_item(row) for row in self._db.rows(_ITEMS, (key(session, n),))]
 
     def removal_reasons(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, RemovalReason]:
         """Return why messages left the context, by message number; `pairs` are (operation, message number)."""
-        weights: dict[int, dict[str, float]] = {}
-        found: dict[int, RemovalReason] = {}
+        removed: defaultdict[int, list[int]] = defaultdict(list)
         for n, no in pairs:
-            if n not in weights:
-                operation = self.get(session, n)
-                weights[n] = operation.facts.weights if operation is not None else {}
-            row = self._db.row(f"{_ITEMS} AND no = ? AND change = 'out'", (key(session, n), no))
-            if row:
-                found[no] = RemovalReason(_item(row).detail or Detail(), weights[n])
+            removed[n].append(no)
+        found: dict[int, RemovalReason] = {}
+        for n, nos in removed.items():
+            operation = self.get(session, n)
+            weights = operation.facts.weights if operation is not None else {}
+            for row in self._db.rows_in(_REMOVED, nos, (key(session, n),)):
+                found[row[0]] = RemovalReason(_item(row).detail or Detail(), weights)
         return found
 
     def mark_undone(self, session: int, n: int, at: int) -> None:
