@@ -13,10 +13,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
-
+from webapp.services.session.cards import read_card
 from webapp.store.log import MessageRow
 
 # Steps that are named by the file or command of their call; smaller ones by their tool alone.
@@ -91,7 +90,7 @@ def to_name(steps: Iterable[Step | None]) -> list[int]:
 
 def label_of(row: MessageRow, others: Mapping[int, MessageRow]) -> str:
     """Return what a message is, in a few words: "Read spec.md" for a result, "git log" for a command, or its role."""
-    card = orjson.loads(row.card)
+    card = read_card(row.card)
     if tool := card.get("tool"):
         return _call_label(tool, _call_summary(row.no, tool, others))
     if calls := card.get("calls"):
@@ -105,11 +104,10 @@ def _call_summary(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:
     for before in range(no - 1, no - CALL_WITHIN - 1, -1):
         if (row := others.get(before)) is None:
             return ""
-        card = orjson.loads(row.card)
-        calls: list[dict[str, Any]] = card.get("calls") or []
-        if calls:
+        card = read_card(row.card)
+        if calls := card.get("calls"):
             same = [call["summary"] for call in calls if call["name"] == tool]
-            return str(same[results]) if results < len(same) else ""
+            return same[results] if results < len(same) else ""
         results += card.get("tool") == tool
     return ""
 
