@@ -121,12 +121,13 @@ class Decoder:
             self._replaying = session != self._own_id and not self._live
             return
         self._own_id, self._began = session, when(meta.get("timestamp"))
-        parent, title, kind = files.origin_of(meta)
+        origin = files.origin_of(meta)
         self._replaying = bool(optional(meta.get("forked_from_id")))
-        parent = None if parent == session else parent
         cwd, version = optional(meta.get("cwd")), optional(meta.get("cli_version"))
-        title = short_title(title or "")
-        yield from self._facts.changed(title=title, cwd=cwd, version=version, parent=parent, agent_type=kind)
+        title = short_title(origin.title or "")
+        yield from self._facts.changed(
+            title=title, cwd=cwd, version=version, parent=origin.parent_id, agent_type=origin.agent_type
+        )
 
     def _is_copy(self, kind: str, payload: dict[str, Any], at: datetime | None) -> bool:
         """Return whether the row is still a copy of the parent's; the first one that is not ends the copy."""

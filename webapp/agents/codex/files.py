@@ -13,10 +13,8 @@ from webapp.agents.records import Origin, TranscriptFile
 
 SOURCE = "codex"
 
-_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
-_PARENT = re.compile(rb'"(forked_from_id|parent_thread_id)":\s*"([^"\\]+)"')
-_NICKNAME = re.compile(rb'"agent_nickname":\s*"([^"\\]+)"')
-_ROLE = re.compile(rb'"agent_role":\s*"([^"\\]+)"')
+_FIELDS = ("id", "forked_from_id", "parent_thread_id", "agent_nickname", "agent_role", "subagent")
+_FIELD = re.compile(rf'"({"|".join(_FIELDS)})"\s*:\s*"([^"\\]+)"'.encode())
 _HEAD = 4096
 
 
@@ -45,27 +43,34 @@ def _describe(path: Path) -> Origin:
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
-    """Return the session of a rollout by its name or first row, and its parent. A fork has the type "fork"."""
+    """Return the session of a rollout by its name or first row, and its parent.
+
+    The row is long and `head` may cut it off, so its fields are searched for instead of parsed.
+    """
     first, ids = head.partition(b"\n")[0], UUID.findall(path.name)
-    named = b'"session_meta"' in first
-    own = _ID.search(first) if named else None
-    session = ids[-1] if ids else own[1].decode() if own else None
-    found = {key: value.decode("utf-8", "replace") for key, value in _PARENT.findall(first)} if named else {}
-    parent, title, kind = found.get(b"forked_from_id"), None, "fork" if b"forked_from_id" in found else None
-    if spawned := found.get(b"parent_thread_id"):
-        nickname, role = _NICKNAME.search(first), _ROLE.search(first)
-        title = nickname[1].decode("utf-8", "replace") if nickname else None
-        parent, kind = spawned, role[1].decode("utf-8", "replace") if role else "sub-agent"
-    return Origin(session, None if parent == session else parent, title, kind)
+    found = (
+        reversed(_FIELD.findall(first)) if b'"session_meta"' in first else ()
+    )  # the first of a name counts
+    fields = {name.decode(): value.decode("utf-8", "replace") for name, value in found}
+    named = fields.get("id")
+    own = named if named is not None and UUID.fullmatch(named) else None
+    return _origin(ids[-1] if ids else own, fields)
 
 
-def origin_of(meta: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
-    """Return the parent's id, the title and the agent type from a session_meta, in the form that discovery uses."""
+def origin_of(meta: dict[str, Any]) -> Origin:
+    """Return the session of a session_meta, and its parent."""
     subagent = object_of(meta.get("source")).get("subagent")
     spawn = object_of(object_of(subagent).get("thread_spawn"))
-    parent = optional(meta.get("parent_thread_id")) or optional(spawn.get("parent_thread_id"))
-    if parent or subagent:
-        kind = text_of(spawn.get("agent_role")) or (subagent if isinstance(subagent, str) else "sub-agent")
-        return parent or optional(meta.get("forked_from_id")), optional(spawn.get("agent_nickname")), kind
-    parent = optional(meta.get("forked_from_id"))
-    return parent, None, "fork" if parent else None
+    fields = {name: optional(meta.get(name)) or optional(spawn.get(name)) for name in _FIELDS}
+    fields["subagent"] = subagent if isinstance(subagent, str) else "sub-agent" if subagent else None
+    return _origin(text_of(meta.get("id")), fields)
+
+
+def _origin(session: str | None, fields: Mapping[str, str | None]) -> Origin:
+    """Return the origin of a session from the fields of its session_meta. A fork has the type "fork"."""
+    forked, spawned = fields.get("forked_from_id"), fields.get("parent_thread_id")
+    title, kind, parent = None, "fork" if forked else None, forked
+    if spawned or fields.get("subagent"):
+        title, parent = fields.get("agent_nickname"), spawned or forked
+        kind = fields.get("agent_role") or fields.get("subagent") or "sub-agent"
+    return Origin(session, None if parent == session else parent, title, kind)

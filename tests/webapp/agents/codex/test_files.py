@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
 
 from tests.webapp.agents.samples import SAMPLES
-from webapp.agents.codex.files import discover, origin_of, roots
+from webapp.agents.codex.files import discover, origin, origin_of, roots
+from webapp.agents.records import Origin
 
 OWN, FORK = "019b7e00-0000-7000-8000-000000000001", "019b7e01-0000-7000-8000-000000000002"
 
@@ -39,8 +44,25 @@ class TestDiscovery:
         assert list(discover(tmp_path)) == []
 
 
-def test_the_origin_may_be_a_fork_or_a_review() -> None:
-    """A fork by the user has its own type, and a sub-agent may have no role."""
-    assert origin_of({"forked_from_id": "a"}) == ("a", None, "fork")
-    assert origin_of({"source": {"subagent": "review"}, "parent_thread_id": "p"}) == ("p", None, "review")
-    assert origin_of({"source": "cli"}) == (None, None, None)
+SPAWNED = {"thread_spawn": {"parent_thread_id": "p", "agent_nickname": "Robin", "agent_role": "explorer"}}
+
+
+@pytest.mark.parametrize(
+    ("meta", "parent", "title", "kind"),
+    [
+        ({"source": "cli"}, None, None, None),
+        ({"forked_from_id": "a"}, "a", None, "fork"),
+        ({"source": {"subagent": "review"}, "parent_thread_id": "p"}, "p", None, "review"),
+        ({"source": {"subagent": SPAWNED}, "forked_from_id": "p"}, "p", "Robin", "explorer"),
+        ({"forked_from_id": OWN}, None, None, "fork"),
+    ],
+)
+def test_the_origin_may_be_a_fork_or_a_review(
+    meta: dict[str, Any], parent: str | None, title: str | None, kind: str | None
+) -> None:
+    """Discovery, which sees only the beginning of a file, and the decoder agree on parent, title and type."""
+    expected = Origin(OWN, parent, title, kind)
+    meta = {"id": OWN, **meta}
+    row = json.dumps({"type": "session_meta", "payload": {**meta, "instructions": "…"}})
+    assert origin_of(meta) == expected
+    assert origin(PurePath("rollout-x.jsonl"), row.encode()[: row.index("instructions") + 4]) == expected
