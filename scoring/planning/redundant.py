@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 from scoring.history import History
 from scoring.planning.protection import protect
-from scoring.planning.stages import STAGES, run
-from scoring.planning.stages.contract import StageInput
+from scoring.planning.stages import run
 from scoring.settings import Settings
 
 
@@ -37,14 +36,7 @@ def redundant_outputs(history: History, settings: Settings) -> Redundant:
     staged = run(history, rules, free, kept, everything, lambda _: "whole")
     if staged is None:
         return Redundant(0, {}, 0)
-    given = StageInput(history, rules, free, kept)
-    found = {
-        (cut.position, cut.result): cut.name
-        for stage in STAGES.values()
-        if stage.is_enabled(rules)
-        for cut in stage.find(given)
-        if cut.position in staged.shortened
-    }
-    names = Counter(name for name in found.values() if name)
+    superseded = Counter(staged.files.values())
+    repeated = superseded.pop("", 0)
     freed = sum(history.tokens[position] - one.tokens for position, one in staged.shortened.items())
-    return Redundant(freed, names, sum(not name for name in found.values()))
+    return Redundant(freed, superseded, repeated)

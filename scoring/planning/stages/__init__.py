@@ -29,10 +29,14 @@ STAGES: Mapping[str, Stage] = {
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """The outcome of the stages: the history to choose from, and the replacement of each message."""
+    """The outcome of the stages: the history to choose from, and the replacement of each message.
+
+    `files` has the file of each replaced output, "" for none, by its message and its number among the results there.
+    """
 
     history: History
     shortened: Mapping[int, Shortening]
+    files: Mapping[tuple[int, int], str]
 
 
 def run(
@@ -70,6 +74,7 @@ class _Replacements:
         self._history, self._state_of = history, state_of
         self._cuts: dict[int, dict[int, tuple[Stage, Cut]]] = {}
         self._costs: dict[int, int] = {}
+        self._files: dict[tuple[int, int], str] = {}
 
     def run(self, stages: Sequence[Stage], given: StageInput, excess: int) -> None:
         """Run one stage after the other, while there is an excess."""
@@ -78,6 +83,7 @@ class _Replacements:
             for position, found in _by_message(stage.find(given)).items():
                 cuts = found if stage.as_needed else self._without_failures(position, found)
                 if position not in exempt and cuts:
+                    self._files.update(((position, cut.result), cut.name) for cut in cuts)
                     excess -= self.take(stage, position, cuts)
                     if stage.as_needed and excess <= 0:
                         return
@@ -110,7 +116,8 @@ class _Replacements:
             return None
         shortened = {position: self._shortening(position) for position in self._cuts}
         emptied = [position for position, cuts in self._cuts.items() if self._is_emptied(position, cuts)]
-        return Staged(after_stages(self._history, shortened, emptied), shortened)
+        files = {place: name for place, name in self._files.items() if place[0] in shortened}
+        return Staged(after_stages(self._history, shortened, emptied), shortened, files)
 
     def _is_emptied(self, position: int, cuts: Mapping[int, tuple[Stage, Cut]]) -> bool:
         cleared = sum(not cut.shorten for _, cut in cuts.values())
