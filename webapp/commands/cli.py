@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from scoring.errors import ScoringError
-from webapp.commands.terminal import echo, log_safely
+from webapp.commands.terminal import echo, log_safely, print_all_characters
 from webapp.errors import CoppiceError, Invalid, Malformed, NotFound
 
 FAILED, UNUSABLE = 1, 2
@@ -73,6 +73,7 @@ def commands() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    print_all_characters()
     log_safely()
     try:
         answer: Any = commands.main(args=arguments, prog_name="coppice", standalone_mode=False)

@@ -69,8 +69,12 @@ def find_session(app: App, name: str) -> str:
 
 
 def write_json(value: Any) -> None:
-    """Write JSON to stdout, for other programs."""
-    sys.stdout.write(safe_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n")
+    """Write JSON to stdout, for other programs: in UTF-8, whatever the locale says."""
+    text = safe_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n"
+    if sys.stdout.isatty():
+        sys.stdout.write(text)
+    else:
+        sys.stdout.buffer.write(text.encode())
 
 
 def progress(*columns: ProgressColumn) -> Progress:

@@ -7,6 +7,7 @@ picture or by its number. All commands print through this module; a test finds a
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import re
@@ -54,6 +55,13 @@ def out() -> Console:
 def err() -> Console:
     """Return the console for reports and progress."""
     return SafeConsole(file=sys.stderr, highlight=False, soft_wrap=True)
+
+
+def print_all_characters() -> None:
+    """Let stdout and stderr escape characters that their encoding lacks, as on Windows or in an old locale."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def log_safely() -> None:

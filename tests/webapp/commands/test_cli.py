@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -106,6 +107,21 @@ class TestTheModule:
             env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         )  # fmt: skip
         assert (done.returncode, len(done.stderr.splitlines())) == (code, int(code > 0))
+
+    @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+    def test_prints_all_titles_in_any_encoding(self, encoding: str, tmp_path: Path) -> None:
+        """Characters that the encoding lacks are escaped; JSON is in UTF-8."""
+        said = tmp_path / "Grüße, 世界.json"
+        said.write_text(json.dumps([{"role": "user", "content": "Hello"}]))
+        assert main(["import", str(said), "--db", str(tmp_path / "a.db")]) == 0
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding}
+        command = [sys.executable, "-m", "webapp", "sessions", "--db", "a.db"]
+        table, document = (
+            subprocess.run([*command, *more], cwd=tmp_path, env=env, capture_output=True, check=True).stdout
+            for more in ([], ["--json"])
+        )
+        assert b"\\u4e16\\u754c" in table
+        assert json.loads(document)[0]["title"] == "Grüße, 世界"
 
     def test_loads_a_command_when_it_is_named(self) -> None:
         """Help needs no server and no store."""
