@@ -101,6 +101,16 @@ def database(name: str | Path | Server) -> Database:
     return name if isinstance(name, Server) else Path(name).expanduser().absolute()
 
 
+def http_host(url: str) -> str | None:
+    """Return the host of an http or https address; None for any other text."""
+    try:
+        parts = urlsplit(url)
+        is_http = parts.scheme in ("http", "https") and parts.port != 0
+    except ValueError:  # brackets without an address, or a port that is none
+        return None
+    return parts.hostname if is_http else None
+
+
 def is_loopback(host: str) -> bool:
     """Return whether a host name or address is a loopback one."""
     try:
@@ -239,7 +249,7 @@ def _convert(name: str, value: Any) -> Any:
         return _read(name, value)
     except (TypeError, ValueError) as error:
         expected = _EXPECTED.get(name, "true or false")
-        got = "" if name == "db" else f", got {value!r}"  # an address may have a password in it
+        got = "" if name in ("db", "queue") else f", got {value!r}"  # an address may have a password in it
         raise Invalid(f"bad value for {name}; expected {expected}{got}", name) from error
 
 
@@ -265,7 +275,8 @@ def _read(name: str, value: Any) -> Any:
             raise TypeError
         return tuple(LISTS[name](one) for one in value)
     if name in ("host", "token", "queue"):
-        return _checked(value, isinstance(value, str) and (name != "queue" or QUEUE.match(value) is not None))
+        text = _checked(value, isinstance(value, str))
+        return _checked(text, name != "queue" or (QUEUE.match(text) is not None and bool(urlsplit(text))))
     if name in NUMBERS:  # text in the environment
         number = int(_checked(value, isinstance(value, int | str) and not isinstance(value, bool)))
         least, most = NUMBERS[name]

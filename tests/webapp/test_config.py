@@ -45,6 +45,8 @@ class TestConfig:
             "allowed_hosts = [1]",
             'allowed_origins = "https://wiki.example"',
             'allowed_origins = ["*"]',
+            'queue = "box:6379"',
+            'queue = "redis://[box"',
             'allowed_origins = ["https://wiki.example/page"]',
             "watch = [1]",
             "port = true",

@@ -9,23 +9,18 @@ import platform
 import signal
 import threading
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 
-from webapp.commands.options import watch_option
+from webapp.commands.options import server_address, watch_option
 from webapp.commands.terminal import echo
-from webapp.config import Config, default_folder, is_loopback
-from webapp.errors import Invalid
+from webapp.config import Config, default_folder
 from webapp.sending.sender import Sender, SentFiles
 from webapp.sending.server import TeamServer, Unreachable
 from webapp.sending.spool import Spool
 from webapp.watcher import Watcher
 
 BACKLOG_MIB = 1024
-IN_CLEAR = (
-    "{address} is reached without TLS: everybody on the network between can read the token and the sessions"
-)
 
 
 @click.command()
@@ -60,7 +55,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | Non
     It needs a token of that server in COPPICE_TOKEN, from `coppice token --role sender` there. While the server is
     away, lines wait on disk, and nothing is lost or doubled. Transcripts are only ever read.
     """
-    address = checked(address)
+    address = server_address(address, "--to")
     logging.getLogger("coppice").setLevel(logging.INFO)
     config = Config.load(watch=watch or None)
     folder = backlog or default_folder() / "follow" / hashlib.sha256(address.encode()).hexdigest()[:16]
@@ -91,22 +86,6 @@ def login_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return "unknown"
-
-
-def checked(address: str) -> str:
-    """Return the address without a slash at its end; warn of one without TLS.
-
-    Raises:
-        Invalid: it is not the address of a server.
-    """
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise Invalid(
-            f"bad value for --to; expected an address like https://coppice.example, got {address}", "to"
-        )
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
-        echo(IN_CLEAR.format(address=address), err=True)
-    return address.rstrip("/")
 
 
 def run_until_stopped(watcher: Watcher, sender: Sender) -> None:

@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from webapp.config import Database, database
+from webapp.commands.terminal import echo
+from webapp.config import Database, database, http_host, is_loopback
+from webapp.errors import Invalid
+
+IN_CLEAR = (
+    "{address} is reached without TLS: everybody on the network between can read the token and the sessions"
+)
 
 
 class DatabaseType(click.ParamType[Database]):
@@ -44,3 +50,20 @@ watch_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Follow the transcripts in this folder too; can be repeated.",
 )
+
+
+def server_address(address: str, option: str) -> str:
+    """Return the address of a server without a slash at its end; warn of one without TLS.
+
+    Raises:
+        Invalid: it is not the address of a server; the message names the option.
+    """
+    host = http_host(address)
+    if not host or "?" in address or "#" in address:
+        raise Invalid(
+            f"bad value for {option}; expected an address like https://coppice.example, got {address}",
+            option.lstrip("-"),
+        )
+    if address.lower().startswith("http:") and not is_loopback(host):
+        echo(IN_CLEAR.format(address=address), err=True)
+    return address.rstrip("/")

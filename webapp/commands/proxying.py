@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from webapp.agents.hook_runtime import hints
+from webapp.commands.options import server_address
 from webapp.commands.terminal import echo
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT, PROVIDERS, RunningProxy, address_of
@@ -67,6 +68,7 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **
         echo(STOPPED if stops else ALLOWED)
         return
     check_providers(addresses)
+    server = server_address(server, "--server")
     listener = serving.listen("127.0.0.1", port)
     if beside:
         threading.Thread(target=end_with_input, name="parent", daemon=True).start()
@@ -74,7 +76,7 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **
     echo(
         f"The proxy is at {address_of(listener)}/openai/v1 and {address_of(listener)}/anthropic (Ctrl-C ends it)"
     )
-    serving.run(lambda: RunningProxy(addresses, server.rstrip("/"), token), listener, proxies=True)
+    serving.run(lambda: RunningProxy(addresses, server, token), listener, proxies=True)
 
 
 def check_providers(addresses: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from webapp.config import is_loopback
+from webapp.config import http_host, is_loopback
 from webapp.errors import Invalid
 
 Api = Literal["openai", "anthropic"]
@@ -38,9 +38,10 @@ class Endpoint:
         url, model = env.get(PREFIX + "URL", "").strip(), env.get(PREFIX + "MODEL", "").strip()
         if not url and not model:
             return None
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        host = http_host(url)
+        if not host:
             raise Invalid(f"{PREFIX}URL: expected an http or https address, got {url!r}", PREFIX + "URL")
+        parts = urlsplit(url)
         if parts.username or parts.password:
             raise Invalid(f"{PREFIX}URL: expected no password in it; set {PREFIX}KEY", PREFIX + "URL")
         if not model:
@@ -48,9 +49,7 @@ class Endpoint:
         named = env.get(PREFIX + "API", "").strip().lower()
         if named not in ("", "openai", "anthropic"):
             raise Invalid(f"{PREFIX}API: expected openai or anthropic, got {named!r}", PREFIX + "API")
-        api: Api = (
-            "anthropic" if named == "anthropic" or (not named and "anthropic" in parts.hostname) else "openai"
-        )
+        api: Api = "anthropic" if named == "anthropic" or (not named and "anthropic" in host) else "openai"
         return cls(url.rstrip("/"), model, api, env.get(PREFIX + "KEY", "").strip(), _seconds(env))
 
     @property

@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE, until
 from tests.webapp.commands.running import Run
 from tests.webapp.services.ingest.test_following import NAME, row
 from tests.webapp.serving.processes import started
-from webapp.commands.following import checked
+from webapp.commands.options import server_address
 from webapp.errors import Invalid
 
 
@@ -110,15 +110,18 @@ class TestFollow:
 class TestAddress:
     """The value of `--to`."""
 
-    @pytest.mark.parametrize("address", ["coppice.example", "ftp://x", "https://", "https://x?y", ""])
+    @pytest.mark.parametrize(
+        "address",
+        ["coppice.example", "ftp://x", "https://", "https://x?y", "", "http://[x", "http://x:99999"],
+    )
     def test_is_refused_if_invalid(self, address: str) -> None:
         """The error has an example."""
         with pytest.raises(Invalid, match=r"https://coppice\.example"):
-            checked(address)
+            server_address(address, "--to")
 
     def test_without_tls_causes_a_warning(self, capsys: pytest.CaptureFixture[str]) -> None:
         """An address of this machine needs no TLS and causes no warning."""
-        assert checked("http://127.0.0.1:5000/") == "http://127.0.0.1:5000"
+        assert server_address("http://127.0.0.1:5000/", "--to") == "http://127.0.0.1:5000"
         assert capsys.readouterr().err == ""
-        assert checked("http://box.example/coppice") == "http://box.example/coppice"
+        assert server_address("http://box.example/coppice", "--to") == "http://box.example/coppice"
         assert "without TLS" in capsys.readouterr().err

@@ -26,6 +26,8 @@ class TestOptions:
         """The error names the option."""
         assert main(["proxy", "--openai", "api.example.com"]) == 2
         assert "--openai" in capsys.readouterr().err
+        assert main(["proxy", "--server", "box:5000"]) == 2
+        assert "--server" in capsys.readouterr().err
 
     def test_switch_pruning_off_and_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X13
         """The switch is a file that every proxy checks."""

@@ -41,6 +41,8 @@ class TestTheEnvironment:
         [
             (env(URL="file:///etc", MODEL="m"), "URL"),
             (env(URL="http://", MODEL="m"), "URL"),
+            (env(URL="http://[x", MODEL="m"), "URL"),
+            (env(URL="http://host:port", MODEL="m"), "URL"),
             (env(URL="http://me:pw@host/v1", MODEL="m"), "URL"),
             (env(MODEL="m"), "URL"),
             (env(URL="http://host"), "MODEL"),
