@@ -17,6 +17,8 @@ from typing import Any, Literal, NamedTuple
 Role = Literal["system", "user", "assistant", "tool"]
 # The name of a message of role "user" that a program wrote, such as an agent's reminder.
 REMINDER = "reminder"
+# The format of an object that is not sent: it only holds the bytes of a message's media.
+MEDIA_SOURCE = "transcript"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,11 @@ class Message:
             for p in self.parts
         )
         return replace(self, parts=parts)
+
+    def to_rewrite(self) -> Message:
+        """Return the same message without its wire object, which stays only as the source of its media."""
+        source = Wire(MEDIA_SOURCE, self.wire.value) if self.wire is not None and self.media else None
+        return replace(self, wire=source)
 
 
 def message(role: Role, text: str = "", *parts: Part) -> Message:

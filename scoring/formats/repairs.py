@@ -101,7 +101,7 @@ class _Repair:
         self.messages = messages
         self.notes: list[str] = []
         self.slots: list[int] = []  # per round: the message after which its further results are placed
-        self.late: defaultdict[int, list[ToolResult]] = defaultdict(list)
+        self.late: defaultdict[int, list[Message]] = defaultdict(list)
         self.changed: dict[int, Message | None] = {}
         self.waiting: dict[str, list[tuple[int, int, ToolCall]]] = {}
         self.answered: set[str] = set()
@@ -152,7 +152,8 @@ class _Repair:
         is_in_place = accepts_results and home == len(self.slots) - 1
         if is_in_place or _wire_format(self.messages[n]) == "responses":
             return True
-        self.late[home].append(part if part.name else replace(part, name=call.name))
+        moved = part if part.name else replace(part, name=call.name)
+        self.late[home].append(Message("tool", (moved,), wire=self.messages[n].wire).to_rewrite())
         self.notes.append(
             f"message {n}: the result of call {part.call_id!r} was not directly after it; moved there"
         )
@@ -162,7 +163,7 @@ class _Repair:
         open_calls = [one for calls in self.waiting.values() for one in calls]
         for home, n, call in sorted(open_calls, key=lambda one: (one[1], one[0], one[2].id)):
             if not is_server_call(call.id):
-                self.late[home].append(ToolResult(call.id, NO_RESULT, call.name))
+                self.late[home].append(Message("tool", (ToolResult(call.id, NO_RESULT, call.name),)))
                 self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder was added")
 
     def _drop_bare_reasoning(self) -> None:
@@ -187,7 +188,7 @@ class _Repair:
             now = self.changed.get(n, message)
             if now is not None:
                 out.append(now)
-            out += [Message("tool", (part,)) for part in self.late.get(rounds.get(n, -1), ())]
+            out += self.late.get(rounds.get(n, -1), ())
         return out
 
 

@@ -72,6 +72,24 @@ class TestRepair:
         assert [m.role for m in repaired] == ["user", "assistant", "tool", "user"]
         assert notes == ["message 3: the result of call 'a' was not directly after it; moved there"]
 
+    def test_moves_a_stray_result_with_its_image(self) -> None:
+        """The bytes of an image move with the result, in a list that is written as it came and in any other."""
+        image = {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "cGljdHVyZQ=="},
+        }
+        call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+        answer = {"type": "tool_result", "tool_use_id": "a", "content": [image]}
+        listed = [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": "hm"},
+            {"role": "user", "content": [answer]},
+        ]
+        repaired, _ = repair(decode(listed, "anthropic").messages)
+        for name in ("anthropic", "responses", "gemini", "langchain"):
+            assert "cGljdHVyZQ==" in str(encode(repaired, name)), name
+
     def test_does_not_change_its_input(self) -> None:
         """Messages and wire objects are not changed."""
         item = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "r"}]}

@@ -186,7 +186,7 @@ def _rewritten(messages: Sequence[Message], name: str) -> tuple[list[Message], l
     for n, message in enumerate(messages):
         if message.wire is None or message.wire.format != name:
             continue
-        plain = Message(message.role, message.parts, message.name)
+        plain = message.to_rewrite()
         own = validate([message.wire.value], name, ready=False)
         new = validate(encode([plain], name), name, ready=False)
         if (wrong := [problem for problem in own if problem not in new]) and len(new) <= len(own):

@@ -14,7 +14,7 @@ from typing import Any
 from scoring.assembly import Item as ScoringItem
 from scoring.formats import matches_wire
 from scoring.history import Features
-from scoring.messages import Message, Wire
+from scoring.messages import MEDIA_SOURCE, Message, Wire
 from scoring.summary import Summary
 from webapp.services.session.codec import json_value
 from webapp.services.session.replacements import cost, with_replacement
@@ -153,7 +153,7 @@ def message_of(entries: Sequence[EntryRow]) -> Message:
         wire = Wire(entries[0].format, json_value(entries[0].raw))
     message = Message(first.role, parts, first.name if wire is not None else "", wire)
     if wire is None and message.media:
-        return Message(first.role, parts, "", Wire("transcript", list(_raw_values(entries))))
+        return Message(first.role, parts, "", Wire(MEDIA_SOURCE, list(_raw_values(entries))))
     return message
 
 

@@ -73,6 +73,14 @@ class TestContext:
         assert validate(made.messages, "openai") == []
         assert re.match(r"message 1: invalid in openai \((tool_calls|content) is ", made.notes[0])
 
+    def test_rewrites_a_message_with_its_images(self, app: App) -> None:  # X6
+        """An image in an invalid message is sent with its bytes."""
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ=="}}
+        session = managed(app, {"role": "user", "content": [image], "tool_calls": []}, wire("user", "c"))
+        made = app.context.get(session, "openai")
+        assert "rewritten" in made.notes[0]
+        assert made.messages[0] == {"role": "user", "content": [image]}
+
     def test_leaves_out_messages_without_blocks(self, app: App) -> None:  # X6
         """Anthropic accepts no empty list of blocks from either side."""
         empty = [{"role": "assistant", "content": []}, {"role": "user", "content": []}]
