@@ -97,7 +97,7 @@ def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Message]:
     out: list[Message] = []
     for message in messages:
         parts = [p for p in message.parts if reasoning or not isinstance(p, Reasoning)]
-        parts = [p for p in parts if not (isinstance(p, Text) and not p.text.strip())]
+        parts = [p for p in parts if not (isinstance(p, Text | Reasoning) and not p.text.strip())]
         if message.role != "assistant":
             parts.sort(key=lambda p: not isinstance(p, ToolResult))
         own: Role = "user" if message.role == "tool" else message.role

@@ -157,6 +157,11 @@ class TestWriting:
         assert decode(written).messages[0].media == decoded[0].media
         assert encode([Message("user", (Media("audio"),))], "langchain")[0]["content"] == "[audio]"
 
+    def test_leaves_out_encrypted_reasoning(self) -> None:
+        """A message with nothing else is left out: providers refuse an empty one."""
+        asked, thought = Message("user", (Text("a"),)), Message("assistant", (Reasoning("", 900),))
+        assert encode([asked, thought, asked], "langchain") == encode([asked, asked], "langchain")
+
 
 class TestPatching:
     """Changed parts written back into the original objects."""
