@@ -44,7 +44,7 @@ function press(event) {
     if (event.key === "/" && isEmptySearch(event.target)) event.preventDefault(); // it has the focus
     return;
   }
-  if (document.querySelector("dialog[open]") && event.key !== "Escape") return;
+  if (document.querySelector("dialog[open]")) return; // Escape closes the dialog, and nothing behind it
   const key = first ? `${first} ${event.key}` : event.key;
   const all = [...shortcuts].reverse();
   first = "";

@@ -82,6 +82,19 @@ class TestFocus:
         page.keyboard.press("Escape")
         expect(more).to_be_focused()
 
+    def test_closes_a_dialog_and_nothing_behind_it(self, page: Page, server: Server) -> None:
+        """Escape closes the list of keys and leaves the plan open; the next Escape closes the plan."""
+        open_session(page, server, managed(server, 60))
+        page.keyboard.press("p")
+        plan = page.get_by_role("tab", name="Plan")
+        expect(plan).to_have_attribute("aria-selected", "true")
+        page.keyboard.press("?")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+        expect(plan).to_have_attribute("aria-selected", "true")
+        page.keyboard.press("Escape")
+        expect(plan).to_have_attribute("aria-selected", "false")
+
     def test_stays_in_the_panels_when_enter_applies_a_plan(self, page: Page, server: Server) -> None:
         """Enter on the slider applies the plan, and the focus stays in the panels."""
         open_session(page, server, managed(server, 60))
