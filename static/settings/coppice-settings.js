@@ -40,6 +40,9 @@ const BELOW = {
   "webhooks-panel": () => import("./webhooks-panel.js"),
 };
 const NEAR = { rootMargin: "150px 0px" };
+const NONE = html`<p class="nothing" hidden>
+  No setting has these words. <button type="button" class="small" data-act="find-all">Show all</button>
+</p>`;
 
 class CoppiceSettings extends ReadingElement {
   /** @type {Api.SettingsDoc | null} */
@@ -106,6 +109,7 @@ class CoppiceSettings extends ReadingElement {
       import: () => this.querySelector("input[type=file]")?.dispatchEvent(new MouseEvent("click")),
       discard: () => this.#take(this.#doc?.settings),
       save: () => this.#save(),
+      "find-all": () => this.#search(""),
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
       type: (target) => this.#show(target.dataset.type ?? ALL, address.step),
       own: (target) =>
@@ -216,15 +220,18 @@ class CoppiceSettings extends ReadingElement {
     this.#tryEdited();
   }
 
+  /** @param {string} find */
+  #search(find) {
+    this.#find = find;
+    address.write({ find }, DEFAULTS);
+    this.update();
+  }
+
   /** @param {HTMLInputElement} field */
   #input(field) {
-    if (field.type === "search") {
-      this.#find = field.value;
-      address.write({ find: field.value }, DEFAULTS);
-      return this.update();
-    }
-    const apart = "models-table, what-if, retention-panel, webhooks-panel";
-    if (!this.#edited || !field.name || field.closest(apart)) return;
+    if (field.closest("models-table, what-if, retention-panel, webhooks-panel")) return;
+    if (field.type === "search") return this.#search(field.value);
+    if (!this.#edited || !field.name) return;
     /** @type {unknown} */
     let value = field.value;
     if (field.type === "checkbox") value = field.checked;
@@ -240,7 +247,9 @@ class CoppiceSettings extends ReadingElement {
   update() {
     super.update();
     const words = this.#find.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    for (const box of this.querySelectorAll(".settings-form .group-box")) show(box, words);
+    const boxes = [...this.querySelectorAll(".settings-form .group-box")];
+    const found = boxes.filter((box) => show(box, words));
+    this.querySelector(".settings-form .nothing")?.toggleAttribute("hidden", found.length > 0);
     for (const panel of this.querySelectorAll(Object.keys(BELOW).join()))
       if (!customElements.get(panel.localName)) this.#near.observe(panel);
   }
@@ -317,6 +326,7 @@ class CoppiceSettings extends ReadingElement {
       <div class="settings-columns">
         <form class="settings-form" novalidate>
           <button type="submit" hidden tabindex="-1"></button>
+          ${NONE}
           <div>
             ${typesSection(form)} ${weightsSection(form)} ${rolesSection(form)} ${keywordsSection(form)}
             ${lengthSection(form)} ${sections(left)}
@@ -359,7 +369,7 @@ function columnsOf({ strategy }) {
 }
 
 /** Shows the rows of a group that have all words in their text or their name; all where its heading has them.
- * @param {Element} box @param {string[]} words */
+ * Returns whether any is shown. @param {Element} box @param {string[]} words */
 function show(box, words) {
   /** @param {Element | null} part @param {string} [more] */
   const has = (part, more = "") => {
@@ -375,6 +385,7 @@ function show(box, words) {
   }
   /** @type {HTMLElement} */ (box).hidden = !any;
   if (words.length > 0 && any && box instanceof HTMLDetailsElement) box.open = true;
+  return any;
 }
 
 /** The presets; the one that the settings equal is pressed. @param {Api.SettingsDoc} doc

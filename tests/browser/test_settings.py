@@ -310,6 +310,23 @@ class TestFinding:
         page.get_by_label("Find a setting").fill("")
         expect(page.get_by_role("heading", name="Target and aim")).to_be_visible()
 
+    def test_says_that_no_setting_has_the_words(self, page: Page, server: Server) -> None:
+        """A button shows all settings again."""
+        page.goto(f"{server.url}/settings?find=nothing+like+it")
+        expect(page.get_by_text("No setting has these words.")).to_be_visible()
+        page.get_by_role("button", name="Show all").click()
+        expect(page.get_by_text("No setting has these words.")).to_be_hidden()
+        expect(page.get_by_label("Find a setting")).to_have_value("")
+        expect(page.get_by_role("heading", name="Target and aim")).to_be_visible()
+
+    def test_is_not_what_finds_a_model(self, page: Page, server: Server) -> None:
+        """The search field of the models finds models, and hides no setting."""
+        open_below(page, server, "models-table")
+        page.get_by_label("Find a model").fill("opus")
+        expect(page.locator(".models tbody tr").first).to_contain_text("opus")
+        expect(page.get_by_role("heading", name="Target and aim")).to_be_visible()
+        expect(page.get_by_label("Find a setting")).to_have_value("")
+
     def test_folds_settings_that_the_strategy_does_not_use(self, page: Page, server: Server) -> None:
         """Roles, keywords and lengths are folded for Foresight, and open for the strategy by score."""
         page.goto(f"{server.url}/settings")
