@@ -25,7 +25,7 @@ import { toast, toastError } from "../shared/toast.js";
 import { actOn, deleteSession, saveField, undo } from "./acts.js";
 import { recallChoices } from "./by-number.js";
 import { Choices, NO_CHOICES } from "./choices.js";
-import { bars, deleteDialog, deletedSession, header, noSession, stale } from "./head.js";
+import { askToDelete, bars, deletedSession, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
 import { PANELS, side, TABS } from "./side.js";
 import { SidePanels } from "./side-panels.js";
@@ -89,9 +89,7 @@ class CoppiceSession extends CoppiceElement {
         panels.closeSheet();
         this.#list?.reveal(Number(target.dataset.number));
       },
-      "ask-delete": () => this.#dialog?.showModal(),
-      "close-delete": () => this.#dialog?.close(),
-      delete: () => deleteSession(this.sessionId),
+      delete: () => this.#delete(),
       copy: copyText,
       resume: () => this.#askToResume(),
       "retry-session": () => this.#stats.ask(),
@@ -178,10 +176,6 @@ class CoppiceSession extends CoppiceElement {
       address.step({ panel: "plan", ...this.#choices.written() }, { panel: "", ...NO_CHOICES });
       this.#panels.open("plan");
     });
-  }
-
-  get #dialog() {
-    return this.querySelector("dialog");
   }
 
   get #list() {
@@ -329,6 +323,10 @@ class CoppiceSession extends CoppiceElement {
     menu?.querySelector("summary")?.focus();
   }
 
+  async #delete() {
+    if (this.#session && (await askToDelete(this.#session))) await deleteSession(this.sessionId);
+  }
+
   #applyByKey() {
     if (this.#panels.tab === "plan") this.#panels.plan?.apply();
   }
@@ -427,7 +425,7 @@ class CoppiceSession extends CoppiceElement {
           certainty=${certaintyOfParts(session.pruned)}></message-list>
         ${side(session, tab ?? "heaviest", sheet, tab !== null && tab === unloaded)}
       </div>
-      ${deleteDialog(session)}<resume-dialog></resume-dialog>`;
+      <resume-dialog></resume-dialog>`;
   }
 
   /** @param {Api.Session} session */

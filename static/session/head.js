@@ -1,4 +1,5 @@
 // The head of the session page as markup: the session, its verdict, and the parts of its context.
+import { ask } from "../shared/ask.js";
 import { counted, fileName, money, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
 import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
@@ -163,7 +164,7 @@ function moreMenu(session) {
         ><input type="checkbox" role="switch" name="kept" .checked=${session.kept}>Keep for good</label>
       <p class="note">Limits on age and size (in the settings, none by default) never delete it.</p>
       <hr>
-      <button class="danger" data-act="ask-delete">Delete this session…</button>
+      <button class="danger" data-act="delete">Delete this session…</button>
     </div>
   </details>`;
 }
@@ -376,21 +377,15 @@ const UNTOUCHED = html`<p class="muted">
   The agent's own transcript is not touched. Coppice does not follow it again.
 </p>`;
 
-/** @param {Api.Session} session */
-export function deleteDialog(session) {
-  return html`<dialog class="delete" aria-labelledby="delete-title">
-    <header><h2 id="delete-title">Delete this session?</h2></header>
-    <div class="body">
-      <p><b>${titleOf(session)}</b></p>
+/** Asks whether to delete a session. @param {Api.Session} session */
+export const askToDelete = (session) =>
+  ask({
+    title: "Delete this session?",
+    text: html`<p><b>${titleOf(session)}</b></p>
       <p>
         Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice.
         This cannot be undone.
       </p>
-      ${session.kind === "followed" && session.source !== "proxy" && UNTOUCHED}
-    </div>
-    <div class="foot">
-      <button data-act="close-delete" autofocus>Keep it</button>
-      <button class="danger" data-act="delete">Delete</button>
-    </div>
-  </dialog>`;
-}
+      ${session.kind === "followed" && session.source !== "proxy" && UNTOUCHED}`,
+    yes: "Delete",
+  });

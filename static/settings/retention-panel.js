@@ -3,6 +3,7 @@
 // The limits on the age and size of sessions. While a limit is typed, the sessions that it would delete are
 // shown; nothing is stored or deleted before a button is pressed.
 import { ApiError, api } from "../shared/api.js";
+import { ask } from "../shared/ask.js";
 import { counted, decimal, number, sentence } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
@@ -75,7 +76,13 @@ class RetentionPanel extends ReadingElement {
 
   async #apply() {
     const count = this.#stored?.sessions ?? 0;
-    if (!confirm(`Delete ${counted(count, "session")} with their logs now? This cannot be undone.`)) return;
+    const title = `Delete ${counted(count, "session")} now?`;
+    const text = html`<p>
+      ${count === 1 ? "Its log and all its" : "Their logs and all their"} operations are deleted from Coppice.
+      This cannot be undone.
+    </p>`;
+    const no = count === 1 ? "Keep it" : "Keep them";
+    if (!(await ask({ title, text, yes: "Delete", no }))) return;
     await this.act("Could not delete them", async () => (await api.applyRetention({ sessions: count })).text);
   }
 

@@ -3,6 +3,7 @@
 // The webhooks: addresses that get events, each with its log. A secret is shown only once, when it is made.
 // Follows `webhooks:changed`.
 import { ApiError, api } from "../shared/api.js";
+import { ask } from "../shared/ask.js";
 import { copyText } from "../shared/copy.js";
 import { counted, sentence, timeOfDay } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
@@ -98,7 +99,10 @@ class WebhooksPanel extends ReadingElement {
   /** @param {number} id */
   async #delete(id) {
     const hook = this.#doc?.webhooks.find((one) => one.id === id);
-    if (!hook || !confirm(`Delete the webhook to ${hook.url} with its log?`)) return;
+    if (!hook) return;
+    const text = html`<p class="mono webhook-url">${hook.url}</p>
+      <p>Its log and the messages that wait are deleted. This cannot be undone.</p>`;
+    if (!(await ask({ title: "Delete this webhook?", text, yes: "Delete" }))) return;
     await this.act("Could not delete it", () => api.deleteWebhook(id));
     if (this.#made?.webhook.id === id) this.#show(null);
   }
@@ -162,7 +166,7 @@ class WebhooksPanel extends ReadingElement {
         ${hook.active && button("test-webhook", "Send a test")}
         ${button("pause-webhook", hook.active ? "Pause" : "Resume", `${hook.active}`)}
         ${button("edit-webhook", "Edit")} ${button("rotate-webhook", "New secret")}
-        ${button("delete-webhook", "Delete")}
+        ${button("delete-webhook", "Delete…")}
       </div>
       ${open && this.#logOf(hook)}
     </article>`;

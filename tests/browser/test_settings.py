@@ -496,7 +496,6 @@ class TestWebhooks:
 
     def test_show_a_secret_once_and_their_deliveries(self, page: Page, server: Server) -> None:  # X16
         """A webhook is added, tried, sent again, paused and deleted, and its secret is shown once."""
-        page.on("dialog", lambda dialog: dialog.accept())
         # The long delay keeps the server from retrying while the test reads the log.
         with answering(sending("", 500, retry_after="3600"), sending("", 204)) as receiver:
             open_below(page, server, "webhooks-panel")
@@ -518,6 +517,14 @@ class TestWebhooks:
             assert secret not in page.content()
             panel.get_by_role("button", name="Pause").click()
             expect(panel.get_by_text("paused")).to_be_visible()
-            panel.get_by_role("button", name="Delete").click()
+            delete = panel.get_by_role("button", name="Delete")
+            delete.click()
+            dialog = page.get_by_role("dialog", name="Delete this webhook?")
+            expect(dialog).to_contain_text(receiver.url)
+            page.keyboard.press("Escape")
+            expect(dialog).to_have_count(0)
+            expect(delete).to_be_focused()
+            delete.click()
+            dialog.get_by_role("button", name="Delete").click()
             expect(panel.get_by_text("No webhooks.")).to_be_visible()
         assert [body["type"] for _, _, body in receiver.seen] == ["webhook:test"] * 2

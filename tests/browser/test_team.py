@@ -73,7 +73,6 @@ class TestRetention:
 
     def test_show_the_affected_sessions_before_deleting(self, page: Page, server: Server) -> None:
         """Typed limits delete nothing, set limits delete at night, and a button deletes at once."""
-        page.on("dialog", lambda dialog: dialog.accept())
         followed(server.app, user("an old request"), session_id="old")
         followed(server.app, user("a search in it"), session_id="old.agent-1", parent_id="old")
         managed(server, 2)
@@ -91,6 +90,8 @@ class TestRetention:
         expect(panel.get_by_role("status")).to_contain_text("will be deleted tonight")
         assert server.app.store.sessions.find("old") is not None
         panel.get_by_role("button", name="Delete them now").click()
+        dialog = page.get_by_role("dialog", name="Delete 2 sessions now?")
+        dialog.get_by_role("button", name="Delete", exact=True).click()
         expect(panel.get_by_role("status")).to_contain_text("No session is beyond the limits.")
         assert "old" not in [one.id for one in server.app.sessions.list()]
 
