@@ -78,6 +78,23 @@ export function steepest(points, count) {
     .slice(0, count);
 }
 
+/** The width of a mark, and the farthest that it stands from its place. */
+const [MARK_PX, ASIDE_PX] = [24, 96];
+
+/** Moves marks to the left where they would cover each other. Of marks at one place the last stays there.
+ * @param {(number | null)[]} places in pixels */
+export function apart(places) {
+  const moved = [...places];
+  let next = Number.POSITIVE_INFINITY;
+  for (const [place, i] of places
+    .flatMap((place, i) => (place === null ? [] : [/** @type {const} */ ([place, i])]))
+    .sort(([a, i], [b, j]) => b - a || j - i)) {
+    next = Math.max(place - ASIDE_PX, Math.min(place, next - MARK_PX));
+    moved[i] = next;
+  }
+  return moved;
+}
+
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });

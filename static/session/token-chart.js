@@ -14,7 +14,7 @@ import { recall, remember } from "../shared/preferences.js";
 import { problem } from "../shared/problem.js";
 import { mainGauge } from "../shared/session-facts.js";
 import { isByAgent, operationName } from "../shared/words.js";
-import { across, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
+import { across, apart, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
 
 const HEIGHT = 150;
 /** A shorter drag, in pixels, is a click. */
@@ -140,6 +140,7 @@ export class TokenChart extends CoppiceElement {
     const timeline = this.#shown;
     if (!timeline?.points.length)
       return html`<div class="chart-empty muted">
+        ${!timeline && !this.#failure && "Reading…"}
         ${timeline && "No tokens yet. The line begins with the first message."}
         ${!timeline && this.#failure && problem("Could not read the chart", this.#failure, "retry-chart")}
       </div>`;
@@ -158,8 +159,9 @@ export class TokenChart extends CoppiceElement {
 
   /** The marks above the chart. @param {Api.Timeline} timeline */
   #marks({ changes }) {
+    const places = apart(this.#places);
     return html`<ul class="chart-marks">${changes.map((mark, i) => {
-      const at = this.#places[i];
+      const at = places[i];
       const words = markWords(mark);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
         <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   across,
+  apart,
   hasTime,
   known,
   largestGap,
@@ -107,6 +108,17 @@ describe("the stack of regions", () => {
       [5, 15],
       [0, 10],
     ]);
+  });
+});
+
+describe("marks at one place", () => {
+  it("stand beside each other, the last at its place", () => {
+    assert.deepEqual(apart([100, 400, 400, 410]), [100, 362, 386, 410]);
+  });
+
+  it("stay near it, and in their order whatever the order of the operations", () => {
+    assert.deepEqual(apart([300, null, 50, 50]), [300, null, 26, 50]);
+    assert.ok(apart(Array(50).fill(500)).every((place) => Number(place) >= 400));
   });
 });
 
