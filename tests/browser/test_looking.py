@@ -404,6 +404,45 @@ class TestNarrowScreens:
         expect(text).to_be_visible()
         assert text.evaluate("text => text.clientHeight") == 2 * 20
 
+    def test_show_the_tokens_after_a_plan_above_the_text(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:
+        """What a plan leaves of an output is on the line of its tokens, and covers no text."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        for i in range(30):
+            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
+        transcript.assistant("Done.", tokens=180_000)
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        shortened = page.locator('.msg[data-fate="shortened"]').first
+        after, text = (shortened.locator(part).bounding_box() for part in (".m-tokens small", ".m-text"))
+        assert after is not None
+        assert text is not None
+        assert after["y"] + after["height"] <= text["y"]
+
+
+class TestTheToolsOfTheList:
+    """The fields above the messages."""
+
+    def test_leave_room_to_search_beside_a_long_name(self, page: Page, server: Server) -> None:
+        """A tool with a long name does not cut the other choices."""
+        session = managed(server, 2, tokens=20)
+        name = "mcp__company_internal_documentation_server__search_all_documents"
+        call = {"id": "a", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        server.app.ingest.append_messages(
+            session,
+            [
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "a", "content": "nothing"},
+            ],
+        )
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.get_by_label("Tool", exact=True).get_by_role("option")).to_have_count(2)
+        find, tool = (page.get_by_label(of, exact=True) for of in ("Find in messages", "Tool"))
+        assert find.evaluate("field => field.offsetWidth") > tool.evaluate("field => field.offsetWidth")
+
 
 class TestTextOfOtherScripts:
     """Titles and messages in Arabic, which is written from right to left."""
@@ -428,3 +467,13 @@ class TestTextOfOtherScripts:
         first, last, box = cut.evaluate(LETTERS)
         assert box["left"] <= first["left"] < first["right"] <= box["right"]
         assert last["right"] <= box["left"]
+
+    def test_begins_a_title_of_two_lines_at_the_right(self, page: Page, server: Server) -> None:
+        """The heading of a session is laid out in the direction of its own script."""
+        managed(server, 2, tokens=20, id="arabic", title="انقل خدمة الفواتير إلى الواجهة الجديدة. " * 4)
+        page.goto(f"{server.url}/sessions/arabic")
+        title = page.locator("h1 > span").last
+        expect(title).to_be_visible()
+        first, last, box = title.evaluate(LETTERS)
+        assert box["right"] - first["right"] < 8
+        assert last["top"] > first["top"]
