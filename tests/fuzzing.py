@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring.errors import ScoringError
+from tests.odd_values import VALUES
 from tests.shared import samples
 from webapp.app import App
 from webapp.config import Config
@@ -25,39 +26,12 @@ from webapp.wiring import build
 
 LARGEST = 200_000
 ODD: tuple[Any, ...] = (
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    1e300,
-    2**70,
-    -(2**63),
-    "",
-    " ",
-    "x" * 2_000,
-    "\ud800",
-    "\0",
-    "2026-13-45",
-    "0001-01-01T00:00:00",
-    "9999-12-31T23:59:59Z",
-    [],
-    {},
-    [[]],
-    [None],
-    [{}],
-    {"": ""},
-    {"type": []},
-    {"type": "text", "text": 5},
-    "user",
-    "tool",
-    {"type": "tool_use", "id": None},
-    {"type": "tool_result", "content": [{"type": "image", "source": {}}]},
-    {"input_tokens": -5, "output_tokens": "x"},
-    {"input_tokens": 2**60},
-    float("inf"),
-    ["a", 1, {"b": [None]}],
-)
+    *VALUES, 0, 1.5, 1e300, float("inf"), -(2**63), 2**60, " ", "\0", "user", "tool",
+    "2026-13-45", "0001-01-01T00:00:00", "9999-12-31T23:59:59Z",
+    [[]], [{}], ["a", 1, {"b": [None]}], {"": ""}, {"type": []}, {"type": "text", "text": 5},
+    {"type": "tool_use", "id": None}, {"type": "tool_result", "content": [{"type": "image", "source": {}}]},
+    {"input_tokens": -5, "output_tokens": "x"}, {"input_tokens": 2**60},
+)  # fmt: skip
 GARBAGE = (
     b"\x00" * 40, b"\xff\xfe{", b"{}", b"[]", b"null", b"5", b'"x"', b"{broken", b"[" * 2_000, b'{"a":' * 400,
     b'{"type":"user","message":{"role":"user","content":5}}', b'{"type":"assistant","message":7,"uuid":{}}',

@@ -310,3 +310,19 @@ class TestElements:
         )
         (script,) = read_scripts(".", tmp_path).values()
         assert elements_in(script) == ['"a-b"']
+
+
+class TestHelpers:
+    """Functions and samples that several test modules use."""
+
+    def test_are_outside_test_modules(self) -> None:
+        """No module imports from a test module: a reader of one need not know another, nor does its run collect it."""
+        imports = re.compile(
+            r"^(?:from|import) (?:\S+\.)?test_\w+\b.*|^from tests\S* import test_\w+.*", re.MULTILINE
+        )
+        wrong = [
+            f"{path.relative_to(ROOT)}: {found[0]}"
+            for path in sorted((ROOT / "tests").rglob("*.py"))
+            for found in imports.finditer(path.read_text(encoding="utf-8"))
+        ]
+        assert not wrong, "\n" + "\n".join(wrong)

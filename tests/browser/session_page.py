@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Response, expect
 
 from tests.browser.waiting import holds
+from tests.browser.writing import managed
 from tests.servers import Server
 
 # The name of the button that applies a plan.
@@ -43,3 +45,24 @@ def copied(page: Page, beginning: str) -> str:
     """Return the clipboard's text once it has this beginning; the context needs the permissions to read and write."""
     holds(page, "(text) => navigator.clipboard.readText().then((copy) => copy.startsWith(text))", beginning)
     return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def open_tuning(page: Page, server: Server) -> str:
+    """Open the plan of a session above its target with its weights and tail; return the session's id."""
+    session = managed(server, 60)
+    open_session(page, server, session)
+    expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+    page.get_by_text("Weights and tail").click()
+    return session
+
+
+def move(page: Page, label: str, value: str) -> None:
+    """Move the slider of a weight and wait for the plan made with it."""
+    with page.expect_response(with_words(f'"{label.lower()}":{value}')) as planned:
+        page.get_by_label(label).fill(value)
+    assert planned.value.json()["weights"][label.lower()] == float(value)
+
+
+def with_words(words: str) -> Callable[[Response], bool]:
+    """Return a condition for the plan whose request has these words; an earlier plan may still arrive."""
+    return lambda one: one.url.endswith("/plan") and one.ok and words in (one.request.post_data or "")

@@ -12,8 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser import writing
+from tests.browser.overview_page import DROP
 from tests.browser.session_page import APPLY
-from tests.browser.test_overview import DROP
 from tests.browser.waiting import drawn, holds
 from tests.servers import Server
 from tests.waiting import PATIENCE

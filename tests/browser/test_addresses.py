@@ -7,9 +7,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.session_page import APPLY, open_session, row
-from tests.browser.test_settings import of_type
-from tests.browser.test_tuning import move, open_tuning
+from tests.browser.session_page import APPLY, move, open_session, open_tuning, row
+from tests.browser.settings_page import of_type
 from tests.browser.waiting import holds
 from tests.browser.writing import managed
 from tests.servers import Server

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.overview_page import listed
 from tests.browser.session_page import APPLY, copied
-from tests.browser.test_verdict import listed
 from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.servers import Server
 from tests.waiting import until

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.overview_page import DROP
 from tests.browser.waiting import holds, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
@@ -18,13 +19,6 @@ from tests.waiting import PATIENCE
 from webapp.events import ImportProgressed
 from webapp.services.ingest.following import folder_variables
 from webapp.services.planning.requests import PruneRequest
-
-DROP = """([name, text]) => {
-  const data = new DataTransfer();
-  data.items.add(new File([text], name, {type: "application/json"}));
-  for (const type of ["dragover", "drop"])
-    window.dispatchEvent(new DragEvent(type, {dataTransfer: data, bubbles: true, cancelable: true}));
-}"""
 
 
 class TestTheTable:

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from scoring.signals import SIGNALS, Signal
 from tests.browser.session_page import open_session
+from tests.browser.settings_page import of_type, open_below
 from tests.browser.waiting import holds, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
@@ -20,12 +21,6 @@ from tests.webapp.providers.endpoints import answering, sending
 def weight(page: Page, name: str) -> Locator:
     """Return the number field of one weight."""
     return page.locator(f'input[type=number][name="weights.{name}"]')
-
-
-def of_type(page: Page, name: str) -> Locator:
-    """Return the button that shows the weights and keywords of a task type."""
-    group = page.get_by_role("group", name="Shown below")
-    return group.get_by_role("button", name=re.compile(f"^{name}"))
 
 
 class TestTryingWithoutSessions:
@@ -205,12 +200,6 @@ class TestOpenPages:
         page.get_by_role("button", name="Show those").click()
         expect(page.locator("input[name=aim_percent]")).to_have_value("40")
         expect(page.locator("input[name=fresh_tail]")).to_have_value(before)
-
-
-def open_below(page: Page, server: Server, panel: str) -> None:
-    """Open the settings and scroll to a panel below them, which is loaded then."""
-    page.goto(f"{server.url}/settings")
-    page.locator(panel).scroll_into_view_if_needed()
 
 
 class TestPanelsBelow:

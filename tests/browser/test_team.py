@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_settings import open_below
+from tests.browser.settings_page import open_below
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.building import followed, user

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from playwright.sync_api import Page, expect
 
-from playwright.sync_api import Page, Response, expect
-
-from tests.browser.session_page import APPLY, open_session
-from tests.browser.writing import managed
+from tests.browser.session_page import APPLY, move, open_tuning, with_words
 from tests.servers import Server
 
 
@@ -79,24 +76,3 @@ class TestTuning:
         expect(page.get_by_text("Newest first, chosen now, does not use them")).to_be_visible()
         expect(page.get_by_label("Recency")).to_have_count(0)
         expect(page.get_by_label("Fresh tail")).to_be_visible()
-
-
-def open_tuning(page: Page, server: Server) -> str:
-    """Open the plan of a session above its target with its weights and tail; return the session's id."""
-    session = managed(server, 60)
-    open_session(page, server, session)
-    expect(page.get_by_role("button", name=APPLY)).to_be_visible()
-    page.get_by_text("Weights and tail").click()
-    return session
-
-
-def move(page: Page, label: str, value: str) -> None:
-    """Move the slider of a weight and wait for the plan made with it."""
-    with page.expect_response(with_words(f'"{label.lower()}":{value}')) as planned:
-        page.get_by_label(label).fill(value)
-    assert planned.value.json()["weights"][label.lower()] == float(value)
-
-
-def with_words(words: str) -> Callable[[Response], bool]:
-    """Return a condition for the plan whose request has these words; an earlier plan may still arrive."""
-    return lambda one: one.url.endswith("/plan") and one.ok and words in (one.request.post_data or "")

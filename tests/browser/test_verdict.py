@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.overview_page import listed
 from tests.browser.waiting import until
-from tests.browser.writing import ClaudeFolder, managed, words
+from tests.browser.writing import ClaudeFolder, managed, reading
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
-
-
-def reading(server: Server, reads: int, start: int = 0, session: str = "reader") -> None:
-    """Append turns that read the same file again."""
-    for n in range(start, start + reads):
-        asked = {"name": "read_file", "arguments": json.dumps({"path": "docs/spec.md"})}
-        call = {"id": f"c{n}", "type": "function", "function": asked}
-        rows = [
-            {"role": "user", "content": f"question {n}"},
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{n}", "content": f"version {n} " + words(9_000)},
-            {"role": "assistant", "content": f"answer {n}"},
-        ]
-        server.app.ingest.append_messages(session, rows)
 
 
 def test_verdict_names_one_action_and_opens_its_plan(page: Page, server: Server) -> None:  # X18, X4, X2
@@ -175,11 +161,6 @@ class TestBothPages:
             page.goto(f"{server.url}/sessions/{name}")
             expect(page.locator(".verdict .said")).to_have_text(text)
             assert apps.verdicts.of(name).text == text
-
-
-def listed(page: Page, session: str) -> Locator:
-    """Return the sentence of a session in the overview."""
-    return page.locator(f'tr[data-id="{session}"] .said')
 
 
 def transcript(folder: ClaudeFolder) -> str:

@@ -153,3 +153,17 @@ def proxied(server: Server, messages: int) -> str:
         server.app.calls.receive(call)
         said.append(answer)
     return "proxy-shop"
+
+
+def reading(server: Server, reads: int, start: int = 0, session: str = "reader") -> None:
+    """Append turns that read the same file again."""
+    for n in range(start, start + reads):
+        asked = {"name": "read_file", "arguments": json.dumps({"path": "docs/spec.md"})}
+        call = {"id": f"c{n}", "type": "function", "function": asked}
+        rows = [
+            {"role": "user", "content": f"question {n}"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"version {n} " + words(9_000)},
+            {"role": "assistant", "content": f"answer {n}"},
+        ]
+        server.app.ingest.append_messages(session, rows)

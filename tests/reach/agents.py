@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.reach.upstream import Upstream
+from webapp.agents import AGENTS
 
 FOLDER = "COPPICE_AGENTS"
+PROGRAMS = Path(os.environ.get(FOLDER, "nowhere")) / "node_modules" / ".bin"
 SECONDS = 300
 
 
@@ -137,3 +139,17 @@ COMPACT: dict[str, Callable[[str, str], list[str]]] = {
     "claude-code": _compact_claude,
     "codex": _compact_codex,
 }
+
+
+def newest(machine: Machine, source: str) -> str:
+    """Return the id of the agent's newest session."""
+    agent = AGENTS[source]
+    files = [
+        file for root in agent.roots(machine.env) for file in agent.discover(root) if file.parent_id is None
+    ]
+    return max(files, key=lambda file: file.modified).session_id
+
+
+def size(machine: Machine) -> int:
+    """Return the characters of the last call that was answered."""
+    return len(json.dumps(machine.upstream.requests[-1][2]))

@@ -6,14 +6,13 @@ The upstream refuses whatever a provider would: an orphan, a wrong order, a thou
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.reach.agents import ASK, COMPACT, FOLDER, Machine
+from tests.reach.agents import ASK, COMPACT, PROGRAMS, Machine, newest, size
 from tests.reach.upstream import strict_upstream
 from tests.servers import running_server
 from tests.waiting import until
@@ -26,7 +25,6 @@ from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.session import Session
 from webapp.wiring import build
 
-PROGRAMS = Path(os.environ.get(FOLDER, "nowhere")) / "node_modules" / ".bin"
 pytestmark = pytest.mark.skipif(
     not PROGRAMS.is_dir(), reason="`make agents` installs the agents and runs this"
 )
@@ -52,15 +50,6 @@ def app(machine: Machine) -> Iterator[App]:
     made.close()
 
 
-def newest(machine: Machine, source: str) -> str:
-    """Return the id of the agent's newest session."""
-    agent = AGENTS[source]
-    files = [
-        file for root in agent.roots(machine.env) for file in agent.discover(root) if file.parent_id is None
-    ]
-    return max(files, key=lambda file: file.modified).session_id
-
-
 def session_of(app: App, machine: Machine, source: str) -> str:
     """Import the agent's newest session; return its id."""
     agent = AGENTS[source]
@@ -70,11 +59,6 @@ def session_of(app: App, machine: Machine, source: str) -> str:
         list(app.importing.import_sessions(file.path))
         return file.session_id
     return app.importing.import_file(file.path.name, file.path.read_bytes(), place=file.path)[0].session_id
-
-
-def size(machine: Machine) -> int:
-    """Return the characters of the last call that was answered."""
-    return len(json.dumps(machine.upstream.requests[-1][2]))
 
 
 @pytest.mark.parametrize("source", [one for one in ASK if AGENTS[one].transcripts is not None])

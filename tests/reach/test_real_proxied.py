@@ -11,8 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.reach.agents import ASK, FOLDER, Machine
-from tests.reach.test_real_agents import PROGRAMS, newest, size
+from tests.reach.agents import ASK, FOLDER, PROGRAMS, Machine, newest, size
 from tests.reach.upstream import Upstream, strict_upstream
 from tests.servers import Server, running_server
 from tests.waiting import until

@@ -18,7 +18,7 @@ from pydantic import Field
 from examples import anthropic_sdk, langchain_middleware, langgraph_agent, openai_sdk
 from tests.servers import Server
 from tests.waiting import PATIENCE
-from tests.webapp.test_sdks import ANTHROPIC_ANSWER, OPENAI_ANSWER, Provider
+from tests.webapp.sdk_provider import ANTHROPIC_ANSWER, OPENAI_ANSWER, Provider
 from webapp.client import Coppice
 
 OPENAI_LAST = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.waiting import PATIENCE
-from tests.webapp.services.ingest.test_following import NAME, Place, row
+from tests.webapp.services.ingest.followed_file import NAME, Place, row
 from webapp import events
 from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App

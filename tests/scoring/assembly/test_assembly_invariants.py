@@ -26,7 +26,7 @@ from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
 from scoring.units import has_own_words, units_of
 from tests.scoring.builders import BALANCED, any_messages, model, user
 from tests.scoring.formats.lists import conversations
-from tests.scoring.lists.test_pruning import talks
+from tests.scoring.lists.talks import talks
 
 NAMES = sorted(FORMATS)
 WINDOWS = st.sampled_from([0, 1, 20, 60, 120, 300, 1_000, 5_000, 1_000_000])

@@ -15,32 +15,14 @@ from scoring.formats import FORMATS, decode, encode, validate
 from scoring.history import History
 from scoring.lists.functions import auto_manage_context, get_context_stats, prune_context
 from scoring.lists.pruning import Pruning, prune
-from scoring.messages import Message, ToolResult, message
+from scoring.messages import Message
 from scoring.settings import BLUEPRINT, FORESIGHT, STRATEGY_NAMES, Settings
 from tests.scoring.builders import any_messages, calls, model, results, user
+from tests.scoring.lists.talks import talks
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")
 OUTPUT = "\n".join(f"row {n} says something about file_{n}.py" for n in range(200))
 SAID = [user("go"), model("parse_rows"), calls("1"), results("1", text=OUTPUT), user("on")]
-_ROWS = st.sampled_from(
-    ["error in /src/app.py", "value=12 " * 30, "数据库连接失败 🎉 " * 8, "x", "alpha beta 7 gamma " * 4, ""]
-)
-_TEXTS = st.sampled_from(["go on", "fix /src/app.py", "because value=12 failed " * 20, "数据库 " * 40])
-
-
-@st.composite
-def talks(draw: st.DrawFn) -> list[Message]:
-    """A valid list of an agent, whose outputs have rows of very different lengths and alphabets."""
-    out = [message("system", "be brief")] if draw(st.booleans()) else []
-    for turn in range(draw(st.integers(1, 5))):
-        out.append(user(draw(_TEXTS)))
-        for n in range(draw(st.integers(0, 3))):
-            ids = [f"{turn}-{n}-{k}" for k in range(draw(st.integers(1, 2)))]
-            out.append(calls(*ids))
-            said = ["\n".join(draw(st.lists(_ROWS, max_size=25))) for _ in ids]
-            out += [message("tool", "", ToolResult(i, text)) for i, text in zip(ids, said, strict=True)]
-        out.append(model(draw(_TEXTS)))
-    return [*out, user("and now?")]
 
 
 ANY_SETTINGS = st.builds(

@@ -17,7 +17,7 @@ from tests.servers import option_in
 from tests.shared import ROOT
 from tests.waiting import PATIENCE, until
 from tests.webapp.commands.running import Run
-from tests.webapp.services.ingest.test_following import NAME, row
+from tests.webapp.services.ingest.followed_file import NAME, row
 from tests.webapp.serving.processes import started
 from webapp.commands.options import server_address
 from webapp.errors import Invalid

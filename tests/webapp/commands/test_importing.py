@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.progress import Progress
 
-from tests.webapp.agents.opencode.test_decoder import TREE, as_database
+from tests.webapp.agents.opencode.layouts import TREE, as_database
 from tests.webapp.commands.running import Run
 from webapp.store import Store
 

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.webapp.proxy.calling import claude, session_with
 from tests.webapp.proxy.conftest import Way
-from tests.webapp.proxy.test_observing import claude, session_with
-from tests.webapp.proxy.test_trust import LONG, script, user
+from tests.webapp.proxy.edit_files import LONG, script, user
 from webapp.proxy.unpacking import unpacked
 
 if sys.version_info >= (3, 14):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scoring.formats import decode
 from scoring.units import Units, units_of
 from tests.webapp.proxy.conftest import Way
-from tests.webapp.proxy.test_editing import ANTHROPIC, CHAT, DROP, RESPONSES, sent, user
-from tests.webapp.proxy.test_trust import script
+from tests.webapp.proxy.edit_files import script
+from tests.webapp.proxy.edits import ANTHROPIC, CHAT, DROP, RESPONSES, sent, user
 from webapp.proxy.groups import links_in
 from webapp.services.proxied.keys import Protocol
 

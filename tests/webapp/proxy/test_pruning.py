@@ -14,8 +14,8 @@ import openai
 import pytest
 
 from tests.waiting import until
+from tests.webapp.proxy.calling import FUNCTIONS, RESPONSE_TOOLS, TOOLS
 from tests.webapp.proxy.conftest import Way
-from tests.webapp.proxy.test_observing import FUNCTIONS, RESPONSE_TOOLS, TOOLS
 
 OUTPUT = "\n".join(f"line {n}: " + "words of an output " * 4 for n in range(30))
 # The suite makes few turns; `python -m benchmarks.proxy turns` makes many with the same agents.

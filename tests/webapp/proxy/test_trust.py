@@ -17,24 +17,11 @@ from tests.reach.upstream import Upstream, _digest, strict_upstream
 from tests.waiting import until
 from tests.webapp.proxy.bare_provider import BareProvider
 from tests.webapp.proxy.conftest import running_proxy
+from tests.webapp.proxy.edit_files import LONG, script, user
 from webapp.agents.hook_runtime import hints
 from webapp.commands.proxying import switch_pruning
-from webapp.services.proxied.keys import keys_of
 
 DEAD = "http://127.0.0.1:9"
-
-
-def user(text: str) -> Any:
-    """Return a message of the user."""
-    return {"role": "user", "content": text}
-
-
-LONG = [
-    user("a"),
-    {"role": "assistant", "content": "b"},
-    user("c" * 500),
-    {"role": "assistant", "content": "d"},
-]
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +46,6 @@ def url(provider: Upstream, folder: Path) -> Iterator[str]:
     """Return the address of a proxy whose server is dead."""
     with running_proxy(provider.url, DEAD, folder) as made:
         yield made
-
-
-def script(name: str, messages: list[Any], *dropped: int, prunes: bool = True, version: str = "1") -> None:
-    """Write an edit script that drops messages."""
-    keys = keys_of(messages)
-    edits = {keys[i]: {"drop": True} for i in dropped}
-    said = {
-        "version": version,
-        "edits": edits,
-        "prunes": prunes,
-        "session": f"proxy-{name}",
-        "tail": keys[-1],
-    }
-    hints.write(f"proxy-{name}", hints.EDITS, said, hints.proxy_folder())
 
 
 def call(url: str, name: str, messages: list[Any], key: str = "sk-x", **fields: Any) -> httpx.Response:

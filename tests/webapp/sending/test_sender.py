@@ -11,9 +11,9 @@ import pytest
 
 from tests.servers import Server, running_server
 from tests.shared import ROOT
-from tests.webapp.agents.opencode.test_decoder import as_database
+from tests.webapp.agents.opencode.layouts import as_database
 from tests.webapp.sending.machines import Machine
-from tests.webapp.services.ingest.test_following import NAME, row
+from tests.webapp.services.ingest.followed_file import NAME, row
 from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
 from webapp.config import Config

@@ -12,53 +12,16 @@ from typing import Any
 import pytest
 
 from tests.shared import shared_data
-from tests.webapp.agents.samples import SAMPLES, facts, of, said
+from tests.webapp.agents.opencode.layouts import TREE, as_database, copied
+from tests.webapp.agents.samples import facts, of, said
 from webapp.agents.opencode import decoder as opencode
 from webapp.agents.opencode import files
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, TranscriptFile, Unknown
 
-TREE = SAMPLES / "opencode" / "opencode"
 BEDS = [
     ("user", "List the beds.\nFile beds.txt: seven"), ("assistant", ""), ("tool", "beds.txt\nno such file"),
     ("assistant", "One list."), ("assistant", "They listed beds."), ("user", "And the paths?"),
 ]  # fmt: skip
-
-
-def copied(tmp_path: Path) -> Path:
-    """Copy the sample tree to a folder; return the copy."""
-    root = tmp_path / "opencode"
-    shutil.copytree(TREE, root)
-    return root
-
-
-def as_database(root: Path) -> Path:
-    """Copy the sample tree into a database of the newer layout, in WAL mode like the agent's."""
-    path = root / "opencode.db"
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA journal_mode=WAL")
-    times = "time_created INT, time_updated INT"
-    db.execute(
-        f"CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT, version TEXT, {times})"
-    )
-    db.execute(f"CREATE TABLE message (id TEXT, session_id TEXT, {times}, data TEXT)")
-    db.execute(f"CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, {times}, data TEXT)")
-    for file in sorted((TREE / "storage").rglob("*.json")):
-        row = json.loads(file.read_bytes())
-        if file.parent.parent.name == "session":
-            about = [row["id"], row.get("parentID"), row["directory"], row["title"], "1.2.0"]
-            values = [*about, 1, row["time"]["updated"]]
-            db.execute("INSERT INTO session VALUES (?,?,?,?,?,?,?)", values)
-        elif file.parent.parent.name == "message":
-            at = row["time"]["created"]
-            db.execute(
-                "INSERT INTO message VALUES (?,?,?,?,?)", [row.pop("id"), "ses_1", at, at, json.dumps(row)]
-            )
-        else:
-            ids = [row.pop("id"), row.pop("messageID"), row.pop("sessionID")]
-            db.execute("INSERT INTO part VALUES (?,?,?,?,?,?)", [*ids, 1, 1, json.dumps(row)])
-    db.commit()
-    db.close()
-    return path
 
 
 def session(root: Path, name: str = "ses_1") -> TranscriptFile:

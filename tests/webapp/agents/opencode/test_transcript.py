@@ -12,9 +12,9 @@ import pytest
 
 from tests.shared import ROOT
 from tests.webapp.agents.opencode.fake_import import fake_import
-from tests.webapp.agents.opencode.test_version2 import SAID as SAID_VERSION2
-from tests.webapp.agents.opencode.test_version2 import database
-from tests.webapp.agents.opencode.test_version2 import write as write_version2
+from tests.webapp.agents.opencode.second_generation import SAID as SAID_VERSION2
+from tests.webapp.agents.opencode.second_generation import database
+from tests.webapp.agents.opencode.second_generation import write as write_version2
 from webapp.agents.view import PRUNED_NOTE
 from webapp.app import App
 from webapp.config import Config

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from tests.shared import shared_data
-from tests.webapp.agents.opencode.test_decoder import TREE, as_database
+from tests.webapp.agents.opencode.layouts import TREE, as_database
 from tests.webapp.building import heard
+from tests.webapp.services.ingest.followed_file import NAME, Place, row
 from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
 from webapp.config import Config
@@ -25,47 +26,6 @@ from webapp.events import ProblemReported
 from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.planning.message_pages import PageRequest
 from webapp.wiring import build
-
-NAME = "11111111-2222-4333-8444-555555555555"
-
-
-def row(n: int, text: str = "hello") -> bytes:
-    """Return a line of a Claude Code transcript."""
-    return json.dumps(
-        {
-            "type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": NAME,
-            "timestamp": "2026-01-31T12:00:00Z", "message": {"role": "user", "content": f"{text} {n}"},
-        },
-        separators=(",", ":"),
-    ).encode() + b"\n"  # fmt: skip
-
-
-class Place:
-    """A home directory with one transcript, and an application that follows it."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.file = home / ".claude" / "projects" / "-src" / f"{NAME}.jsonl"
-        self.file.parent.mkdir(parents=True)
-        self.app: App = self.open()
-
-    def open(self) -> App:
-        """Return an application over the same store."""
-        return build(Config(db=self.home / "a.db", tokenizer=False, env={"HOME": str(self.home)}))
-
-    def write(self, *lines: bytes) -> None:
-        """Append lines to the transcript."""
-        with self.file.open("ab") as out:
-            out.write(b"".join(lines))
-
-    def look(self, app: App | None = None) -> int:
-        """Read every file once; return the number of new messages."""
-        following = (app or self.app).following.following
-        return sum(following.look(file) for file in following.discover())
-
-    def texts(self) -> list[str]:
-        """Return the texts of the session, oldest first."""
-        return [m.text for m in self.app.messages.page(NAME, PageRequest(sort="oldest")).messages]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 from tests.shared import SHARED, shared_data
 from tests.webapp.building import wire
+from tests.webapp.services.transfer.rows import claude_row, lines
 from webapp.app import App
 from webapp.errors import Invalid, Malformed, NoSession
 
@@ -19,19 +20,6 @@ TURNS = [wire("system", "rules"), wire("user", "hi"), wire("assistant", "hello")
 def dumped(value: Any) -> bytes:
     """Return a value as a JSON file."""
     return json.dumps(value).encode()
-
-
-def lines(*rows: Any) -> bytes:
-    """Return rows as a file of JSON lines."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
-def claude_row(session_id: str = "s1", text: str = "hi", **more: Any) -> dict[str, Any]:
-    """Return a row of a Claude Code transcript."""
-    said = wire("user", text)
-    return {
-        "type": "user", "uuid": "u1", "parentUuid": None, "sessionId": session_id, "message": said, **more,
-    }  # fmt: skip
 
 
 class TestNames:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.agents.opencode.test_decoder import TREE
-from tests.webapp.services.transfer.test_importing import lines
+from tests.webapp.agents.opencode.layouts import TREE
+from tests.webapp.services.transfer.rows import lines
 from webapp.agents import AGENTS
 from webapp.app import App
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.webapp.agents.opencode.test_decoder import TREE
+from tests.webapp.agents.opencode.layouts import TREE
 from tests.webapp.building import followed, managed, user, wire
-from tests.webapp.services.transfer.test_importing import claude_row, lines
+from tests.webapp.services.transfer.rows import claude_row, lines
 from webapp.app import App
 from webapp.errors import Conflict, Malformed
 from webapp.services.transfer.importing import name_in

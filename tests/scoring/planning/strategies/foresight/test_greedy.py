@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scoring.planning.strategies.foresight.greedy import GreedyChoice, take_best
 from tests.scoring.builders import calls, model, results, user
-from tests.scoring.planning.strategies.foresight.test_offers import OUTPUT, SAID, offers_of
+from tests.scoring.planning.strategies.foresight.histories import OUTPUT, SAID, offers_of
 
 
 class TestTaking:
