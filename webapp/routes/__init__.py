@@ -9,10 +9,10 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 
 from webapp.access.gate import Gate
-from webapp.access.identity import OPERATOR, SENDER, VIEWER
+from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.routes import answers, api, assets, compression, health, pages, problems
-from webapp.routes.api.routing import EXTENSION
+from webapp.routes.api.routing import EXTENSION, Route
 
 
 def install(flask_app: Flask, app: App, gate: Gate) -> None:
@@ -27,12 +27,6 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
 # Endpoints that answer without a token: the pages (empty shells), their files, and the health check. The page of a
 # session asks `Gate.may_view` first, because it shows the session's title and if the session exists.
 OPEN = frozenset({"overview", "session", "settings", "search", "memory", "widget", "static", "healthz"})
-# POST endpoints that change nothing.
-READ_ONLY_POSTS = frozenset({"api.plan_prune", "api.suggest_settings", "api.preview_retention"})
-# Only an operator may read these: the address of a webhook can itself be a secret.
-OPERATORS = frozenset({"api.list_webhooks", "api.list_deliveries"})
-# The endpoints that take in what other machines send, and the only ones that a sender's token opens.
-SENDING = frozenset({"api.take_call", "api.take_lines", "api.compare_positions"})
 SAFE = frozenset({"GET", "HEAD"})
 
 
@@ -47,8 +41,9 @@ def needed_by(flask_app: Flask) -> Callable[[dict[str, Any]], str | None]:
             endpoint = ""
         if safe and endpoint in OPEN:
             return None
-        if endpoint in SENDING:
-            return SENDER
-        return VIEWER if (safe and endpoint not in OPERATORS) or endpoint in READ_ONLY_POSTS else OPERATOR
+        route = flask_app.view_functions.get(endpoint)
+        if isinstance(route, Route) and (safe or route.method != "GET"):
+            return route.role
+        return VIEWER if safe else OPERATOR
 
     return needs

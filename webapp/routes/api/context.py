@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from webapp.access.identity import VIEWER
 from webapp.app import App
 from webapp.bodies import FormatQuery, Nothing, OperationsQuery, PlanBody, PruneBody
-from webapp.routes.api.routing import Table
+from webapp.routes.api.routing import NUMBER, Table
 from webapp.services.context.answers import Context
 from webapp.services.planning.answers import Plan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -12,9 +13,6 @@ from webapp.services.pruning.answers import OperationFull, Operations, Undone
 from webapp.services.session.answers import Applied
 
 table = Table("context")
-
-# Operation numbers stay below 2^31; a larger one is not found.
-NUMBER = "<int(max=2147483647):n>"
 
 
 @table.get("/sessions/<session_id>/context", errors=(404,))
@@ -26,7 +24,7 @@ def get_context(app: App, session_id: str, query: FormatQuery) -> Context:
     return app.context.get(session_id, query.format)
 
 
-@table.post("/sessions/<session_id>/plan", errors=(404, 409))
+@table.post("/sessions/<session_id>/plan", role=VIEWER, errors=(404, 409))
 def plan_prune(app: App, session_id: str, body: PlanBody) -> Plan:
     """Return what a prune would do, and why; nothing is stored. 409 if it would drop a pinned message."""
     return app.prunes.plan(session_id, PlanRequest(**body.given()))

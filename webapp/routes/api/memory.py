@@ -13,8 +13,7 @@ from webapp.bodies import (
     SummaryBody,
     WordsQuery,
 )
-from webapp.routes.api.context import NUMBER
-from webapp.routes.api.routing import Table, number
+from webapp.routes.api.routing import NUMBER, Table, number
 from webapp.services.catalog.answers import Status
 from webapp.services.context.answers import Learnings, Memories, Memory, Proposals
 from webapp.services.pruning.answers import Relieved

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import request
 
 from webapp.access.gate import sending_user
+from webapp.access.identity import SENDER
 from webapp.app import App
 from webapp.bodies import ProxiedCall
 from webapp.routes.api.routing import Table
@@ -14,7 +15,7 @@ from webapp.services.proxied.call_copy import CallCopy
 table = Table("proxy")
 
 
-@table.post("/proxy/calls", errors=(409,))
+@table.post("/proxy/calls", role=SENDER, errors=(409,))
 def take_call(app: App, body: ProxiedCall) -> TakenCall:
     """Store a copy of a call; `coppice proxy` sends one after its client has the answer.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import request
 
 from webapp.access.gate import IDENTITY
-from webapp.access.identity import Identity
+from webapp.access.identity import SENDER, Identity
 from webapp.app import App
 from webapp.bodies import PushedLines, PushedPositions, SenderFields
 from webapp.routes.api.routing import Table
@@ -19,7 +19,7 @@ table = Table("follow")
 PUSH_LIMIT_BYTES = 160 * MEBIBYTE
 
 
-@table.post("/follow/positions")
+@table.post("/follow/positions", role=SENDER)
 def compare_positions(app: App, body: PushedPositions) -> StoredPositions:
     """Return the files of a sender whose stored position is not the one it has.
 
@@ -28,7 +28,7 @@ def compare_positions(app: App, body: PushedPositions) -> StoredPositions:
     return app.pushed.differing(sender_of(body), body.files)
 
 
-@table.post("/follow/lines", errors=(409,), limit_bytes=PUSH_LIMIT_BYTES)
+@table.post("/follow/lines", role=SENDER, errors=(409,), limit_bytes=PUSH_LIMIT_BYTES)
 def take_lines(app: App, body: PushedLines) -> Pushed:
     """Append a part of a transcript that another machine follows, and store its position; the same again adds nothing.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webapp.access.identity import VIEWER
 from webapp.app import App
 from webapp.bodies import LimitsApplied, SessionLimits
 from webapp.routes.api.routing import Table
@@ -22,7 +23,7 @@ def put_retention(app: App, body: SessionLimits) -> Retention:
     return app.retention.put(RetentionLimits(**body.model_dump()))
 
 
-@table.post("/retention/preview")
+@table.post("/retention/preview", role=VIEWER)
 def preview_retention(app: App, body: SessionLimits) -> Retention:
     """Return the sessions that limits would delete; stores nothing."""
     return app.retention.preview(RetentionLimits(**body.model_dump()))

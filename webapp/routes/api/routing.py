@@ -13,6 +13,7 @@ from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints
 from flask import Flask, Response, current_app, request
 from pydantic import BaseModel
 
+from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.errors import NotFound
 from webapp.routes.answers import json_response
@@ -24,12 +25,16 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One method on one path. `path` is below `/api`, in Flask's notation; `view`'s docstring documents it."""
+    """One method on one path. `path` is below `/api`, in Flask's notation; `view`'s docstring documents it.
+
+    `role` is the role that a request needs, where tokens are in use.
+    """
 
     method: str
     path: str
     view: Callable[..., Any]
     tag: str
+    role: str
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
     answers: type | None = None
@@ -64,8 +69,12 @@ class Route:
 
 
 class RouteOptions(TypedDict, total=False):
-    """The fields of a route that its view's annotations do not give. `body` is that of a view that reads it itself."""
+    """The fields of a route that its view's annotations do not give. `body` is that of a view that reads it itself.
 
+    `role` is that of a viewer for GET, of an operator for every other method, unless it is given.
+    """
+
+    role: str
     body: type[BaseModel]
     status: int
     errors: tuple[int, ...]
@@ -89,7 +98,9 @@ class Table:
         def declare(view: View) -> View:
             types = get_type_hints(view)
             answers = None if types["return"] is Response else types["return"]
-            options: RouteOptions = {"body": types["body"], **rest} if "body" in types else rest
+            options: RouteOptions = {"role": VIEWER if method == "GET" else OPERATOR, **rest}
+            if "body" in types:
+                options.setdefault("body", types["body"])
             route = Route(method, path, view, self.tag, query=types.get("query"), answers=answers, **options)
             self.routes.append(route)
             return view
@@ -101,8 +112,12 @@ class Table:
         return self.route("GET", path, **rest)
 
     def post(self, path: str, **rest: Unpack[RouteOptions]) -> Callable[[View], View]:
-        """Declare a POST view."""
+        """Declare a POST view; one that changes nothing has the role VIEWER."""
         return self.route("POST", path, **rest)
+
+
+# The number of an operation or a summary in a path; it stays below 2^31, and a larger one is not found.
+NUMBER = "<int(max=2147483647):n>"
 
 
 def number(kind: str, text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webapp.access.identity import VIEWER
 from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import AnySettings, ModelRow, Nothing, Suggest
@@ -29,7 +30,7 @@ def reset_settings(app: App, body: Nothing) -> SettingsDoc:
     return app.settings.reset()
 
 
-@table.post("/settings/suggest", errors=(404, 409))
+@table.post("/settings/suggest", role=VIEWER, errors=(404, 409))
 def suggest_settings(app: App, body: Suggest) -> Suggestion:
     """Suggest weights that would have kept more of what sessions needed later; takes seconds, saves nothing."""
     return app.suggesting.suggest(body.sessions)

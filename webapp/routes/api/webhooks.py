@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webapp.access.identity import OPERATOR
 from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import NewWebhook, Nothing, WebhookChange
@@ -11,7 +12,7 @@ from webapp.services.webhooks.answers import Deliveries, Delivery, Webhook, Webh
 table = Table("webhooks")
 
 
-@table.get("/webhooks")
+@table.get("/webhooks", role=OPERATOR)
 def list_webhooks(app: App) -> Webhooks:
     """List the webhooks, oldest first, and all events."""
     return app.webhooks.listed()
@@ -48,7 +49,7 @@ def test_webhook(app: App, webhook_id: str, body: Nothing) -> Deliveries:
     return app.webhooks.test(number("webhook", webhook_id))
 
 
-@table.get("/webhooks/<webhook_id>/deliveries", errors=(404,))
+@table.get("/webhooks/<webhook_id>/deliveries", role=OPERATOR, errors=(404,))
 def list_deliveries(app: App, webhook_id: str) -> Deliveries:
     """List the newest 100 messages to a webhook, newest first."""
     return app.webhooks.deliveries(number("webhook", webhook_id))
