@@ -36,9 +36,9 @@ def run() -> list[Row]:
 def _followed(config: Config) -> list[Row]:
     app = build(config)
     try:
-        files = app.following.following.discover()
+        files = app.watcher.following.discover()
         for file in files:
-            app.following.following.look(file)
+            app.watcher.following.look(file)
         known = {s.id: s for s in app.sessions.list()}
         calls = {name: _calls(app, name) for name in known}
         for file in files:

@@ -18,7 +18,7 @@ def create_app(config: Config | None = None, *, app: App | None = None) -> Flask
     """Return the Flask application, including Socket.IO and access control.
 
     `app` is an application from `webapp.wiring`; without it, one is built from `config`, by default the one from file
-    and environment. No files are followed until its `following.start()` is called.
+    and environment. No files are followed until its `watcher.start()` is called.
     """
     from flask import Flask
     from werkzeug.middleware.proxy_fix import ProxyFix

@@ -88,7 +88,7 @@ class App:
     webhooks: Webhooks
     calls: Calls
     proxy_scripts: ProxyScripts
-    following: Watcher
+    watcher: Watcher
     access_tokens: AccessTokens
     model: ModelClient | None = None
     queue: Queue | None = None
@@ -99,7 +99,7 @@ class App:
 
     def close(self) -> None:
         """Stop all background work and close the store."""
-        self.following.stop()
+        self.watcher.stop()
         self.demo.stop()
         self.retention.close()
         self.hints.close()

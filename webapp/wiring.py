@@ -151,7 +151,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         webhooks=Webhooks(environment, webhook),
         calls=Calls(environment, ingest, followed_calls),
         proxy_scripts=ProxyScripts(environment, followed_calls),
-        following=Watcher(Following(environment, appender, config.watch, config.environment)),
+        watcher=Watcher(Following(environment, appender, config.watch, config.environment)),
     )
 
 

@@ -46,7 +46,7 @@ class TestWatcher:
     def test_brings_in_what_is_there_and_what_comes(self, place: Place) -> None:  # X12
         """A file of before, a line of now, a file that is new."""
         place.write(row(0))
-        watcher = place.app.following
+        watcher = place.app.watcher
         watcher.start()
         assert watcher.wait_until_idle()
         assert place.texts() == ["hello 0"]
@@ -65,20 +65,20 @@ class TestWatcher:
         place.write(row(0))
         bad = place.file.with_name(f"{NAME.replace('1', '8')}.jsonl")
         bad.write_bytes(row(0, "bad"))
-        following = place.app.following.following
+        following = place.app.watcher.following
         real = following.look
         monkeypatch.setattr(
             following, "look", lambda file, stop: 1 / 0 if file.path == bad else real(file, stop)
         )
         reported = when(place.app, ProblemReported)
-        place.app.following.start()
-        assert place.app.following.wait_until_idle()
+        place.app.watcher.start()
+        assert place.app.watcher.wait_until_idle()
         assert reported.is_set()
         assert place.texts() == ["hello 0"]
 
     def test_stops_and_starts_again(self, place: Place) -> None:
         """Stopping or starting twice is harmless; files changed in between are read."""
-        watcher: Watcher = place.app.following
+        watcher: Watcher = place.app.watcher
         watcher.start()
         watcher.start()
         assert watcher.running
@@ -101,7 +101,7 @@ class TestWatcher:
                 go_on.wait(PATIENCE)
 
         place.app.bus.subscribe(hold)
-        watcher: Watcher = place.app.following
+        watcher: Watcher = place.app.watcher
         watcher.start()
         assert came.wait(PATIENCE)
         threads = list(watcher._threads)
@@ -121,8 +121,8 @@ class TestWatcher:
         place = Place(tmp_path)
         place.file.parent.rmdir()
         place.file.parent.parent.rmdir()
-        place.app.following.start()
-        assert place.app.following.wait_until_idle()
+        place.app.watcher.start()
+        assert place.app.watcher.wait_until_idle()
         came = when(place.app, MessagesAppended)
         place.file.parent.mkdir(parents=True)
         place.write(row(0))

@@ -24,7 +24,7 @@ class TestBuild:
         """No thread is left after closing."""
         before = set(threading.enumerate())
         app = build(Config(db=tmp_path / "a.db", tokenizer=False, env={"HOME": str(tmp_path)}))
-        app.following.start()
+        app.watcher.start()
         app.demo.start()
         app.close()
         assert {t.name for t in threading.enumerate() if t not in before and t.is_alive()} == set()

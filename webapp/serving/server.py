@@ -53,9 +53,9 @@ class RunningServer:
         self.app.webhooks.start()
         self.app.retention.start()
         self.app.resuming.tidy()
-        following = self.app.following
-        lease = f"files of {following.following.place()}"
-        self._following = OneWorkerJob(self.app.environment.leases, lease, following.start, following.stop)
+        watcher = self.app.watcher
+        lease = f"files of {watcher.following.place()}"
+        self._following = OneWorkerJob(self.app.environment.leases, lease, watcher.start, watcher.stop)
         if config.follow:
             self._following.start()
         if config.demo:

@@ -109,7 +109,7 @@ class TestPushedSessions:
         own = build(
             Config(db=tmp_path / "own.db", tokenizer=False, watch=(watched,), env={"HOME": str(home)})
         )
-        follows = own.following.following
+        follows = own.watcher.following
         for file in follows.discover():
             follows.look(file)
         pushed, read = contents(team.app), contents(own)

@@ -157,13 +157,13 @@ class TestFollowing:
         monkeypatch.setattr("webapp.services.session.leases.RETRY_SECONDS", 0.05)
         shared = replace(config, follow=True, queue=queue_url)
         first, second = RunningServer(shared), RunningServer(shared)
-        until(lambda: first.app.following.running or second.app.following.running)
-        follows, waits = (first, second) if first.app.following.running else (second, first)
-        assert not waits.app.following.running
+        until(lambda: first.app.watcher.running or second.app.watcher.running)
+        follows, waits = (first, second) if first.app.watcher.running else (second, first)
+        assert not waits.app.watcher.running
         follows.close()
-        until(lambda: waits.app.following.running)
+        until(lambda: waits.app.watcher.running)
         waits.close()
-        assert not follows.app.following.running
+        assert not follows.app.watcher.running
 
     @pytest.mark.parametrize("differs", ["machine", "user"])
     def test_is_done_for_each_machine_and_user(
@@ -180,7 +180,7 @@ class TestFollowing:
         home.mkdir()
         second = replace(first, env={"HOME": str(home)}) if differs == "user" else first
         running.append(RunningServer(second))
-        until(lambda: all(one.app.following.running for one in running))
+        until(lambda: all(one.app.watcher.running for one in running))
         for one in running:
             one.close()
 

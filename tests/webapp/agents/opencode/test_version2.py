@@ -104,7 +104,7 @@ class TestAnUnknownSchema:
         os.utime(home / "opencode" / "opencode.db", (1_000, 1_000))  # no file that is being written
         made = build(Config(db=tmp_path / "b.db", env={"XDG_DATA_HOME": str(home), "HOME": str(tmp_path)}))
         try:
-            following = made.following.following
+            following = made.watcher.following
             for _ in range(2):
                 for file in following.discover():
                     following.look(file)

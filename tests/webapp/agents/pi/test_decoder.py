@@ -214,7 +214,7 @@ class TestSessions:
 
     def look(self, app: App) -> int:
         """Look at every file once, and return the number of new messages."""
-        following = app.following.following
+        following = app.watcher.following
         return sum(following.look(file) for file in following.discover())
 
     def test_are_followed_as_they_grow(self, app: App, tmp_path: Path) -> None:  # X12

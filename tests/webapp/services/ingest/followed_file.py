@@ -44,7 +44,7 @@ class Place:
 
     def look(self, app: App | None = None) -> int:
         """Read every file once; return the number of new messages."""
-        following = (app or self.app).following.following
+        following = (app or self.app).watcher.following
         return sum(following.look(file) for file in following.discover())
 
     def texts(self) -> list[str]:

@@ -58,7 +58,7 @@ class TestFollowing:
         secret.write_bytes(row(0) + row(1, "secret"))
         place.file.unlink()
         place.file.symlink_to(secret)
-        following = place.app.following.following
+        following = place.app.watcher.following
         assert [following.look(file) for file in following.files_at(place.file)] == [0]
         assert f"{place.file} leads out of" in caplog.text
 
@@ -145,7 +145,7 @@ class TestFollowing:
     def test_stops_after_the_current_portion(self, place: Place) -> None:
         """A stop ends the read after the current chunk, and the next read continues there."""
         place.write(*map(row, range(2 * CHUNK_RECORDS)))
-        following = place.app.following.following
+        following = place.app.watcher.following
         [file], stop = following.discover(), Event()
         stop.set()
         added = following.look(file, stop)
@@ -172,7 +172,7 @@ class TestFollowing:
         place.write(row(0))
         place.look()
         events: list[Any] = heard(place.app)
-        following = place.app.following.following
+        following = place.app.watcher.following
         following.failed(following.discover()[0], BusyStore("busy"))
         assert events == [ProblemReported(NAME, f"{NAME}.jsonl could not be read: busy")]
 
@@ -270,7 +270,7 @@ class TestWholeFiles:
         if layout == "database":
             as_database(root)
             shutil.rmtree(root / "storage")
-        following = place.app.following.following
+        following = place.app.watcher.following
         files = [f for f in following.discover() if f.source == "opencode"]
         assert len(files) > 1
         added = sum(following.look(file) for file in files)
@@ -317,7 +317,7 @@ class TestWholeFiles:
         part = ["prt_z", "msg_z", session, at, at, '{"type": "text", "text": "one more thing"}']
         db.execute("INSERT INTO part VALUES (?,?,?,?,?,?)", part)
         db.commit()
-        following = place.app.following.following
+        following = place.app.watcher.following
         assert sum(following.look(file) for file in following.files_at(path)) == 1
         assert self.said(place.app, session)[-1] == "one more thing"
         db.close()
@@ -332,7 +332,7 @@ class TestImports:
         home = shared_data("transcripts", agent)
         env = {"CLAUDE_CONFIG_DIR": str(home), "CODEX_HOME": str(home), "HOME": str(tmp_path)}
         app = build(Config(db=tmp_path / "a.db", tokenizer=False, env=env))
-        following = app.following.following
+        following = app.watcher.following
         files = following.discover()
         for file in files:
             following.look(file)

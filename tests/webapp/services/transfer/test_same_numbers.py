@@ -58,7 +58,7 @@ def followed(folder: Path, home: Path, order: random.Random) -> dict[str, Any]:
     folder.mkdir()
     app = build(config(folder, home))
     try:
-        following = app.following.following
+        following = app.watcher.following
         whole = {file.path: file.path.read_bytes() for file in following.discover()}
         paths = sorted(whole)
         order.shuffle(paths)
