@@ -7,7 +7,7 @@ into messages for browsers. An event has the fields by which a listener decides 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class ContextPruned(Event):
     `summarised` the removed ones that a summary covers; `utilization` is the percentage afterwards.
     """
 
+    name: ClassVar = "context:pruned"
     session_id: str
     n: int
     reason: str
@@ -75,7 +76,7 @@ class ContextPruned(Event):
     kind: str = "prune"
 
     def payload(self) -> dict[str, Any]:
-        """Return the event as `context:pruned` carries it (B14)."""
+        """Return the event as pages and webhooks get it, under its `name` (B14)."""
         return {
             "session_id": self.session_id,
             "prune_id": self.n,
@@ -109,6 +110,7 @@ class ContextSummarized(Event):
     its text.
     """
 
+    name: ClassVar = "context:summarized"
     session_id: str
     summary_id: str
     summarized: int
@@ -116,7 +118,7 @@ class ContextSummarized(Event):
     summary: str
 
     def payload(self) -> dict[str, object]:
-        """Return the event as `context:summarized` carries it (B14)."""
+        """Return the event as pages and webhooks get it, under its `name` (B14)."""
         return asdict(self)
 
 
@@ -127,6 +129,7 @@ class TargetCrossed(Event):
     crossing, and not for a session that was last active long ago, such as an imported one.
     """
 
+    name: ClassVar = "session:above_target"
     session_id: str
     tokens: int
     target_tokens: int
@@ -134,7 +137,7 @@ class TargetCrossed(Event):
     utilization: float
 
     def payload(self) -> dict[str, object]:
-        """Return the event as `session:above_target` carries it."""
+        """Return the event as pages and webhooks get it, under its `name`."""
         return asdict(self)
 
 

@@ -87,7 +87,7 @@ def _deleted(event: SessionDeleted) -> tuple[Note, ...]:
 
 
 def _pruned(event: ContextPruned) -> tuple[Note, ...]:
-    events: list[tuple[str, Payload]] = [("context:pruned", event.payload())]
+    events: list[tuple[str, Payload]] = [(event.name, event.payload())]
     if event.reason != "manual":  # after a click the page has the answer already
         freed = event.original - event.final
         shortened = f", {event.shortened:,} shortened" if event.shortened else ""
@@ -106,7 +106,7 @@ def _restored(event: ContextRestored) -> tuple[Note, ...]:
 
 
 def _summarized(event: ContextSummarized) -> tuple[Note, ...]:
-    return in_session(event.session_id, ("context:summarized", event.payload()))
+    return in_session(event.session_id, (event.name, event.payload()))
 
 
 def _settings(_: SettingsChanged) -> tuple[Note, ...]:
@@ -118,7 +118,7 @@ def _models(_: ModelsChanged) -> tuple[Note, ...]:
 
 
 def _target(event: TargetCrossed) -> tuple[Note, ...]:
-    return (Note(OVERVIEW, event.session_id, events=(("session:above_target", event.payload()),)),)
+    return (Note(OVERVIEW, event.session_id, events=((event.name, event.payload()),)),)
 
 
 def _webhooks(_: WebhooksChanged) -> tuple[Note, ...]:

@@ -37,18 +37,14 @@ from webapp.store.webhooks import DeliveryRow, WebhookRow
 
 log = logging.getLogger(__name__)
 
-PRUNED, SUMMARIZED, ABOVE_TARGET = "context:pruned", "context:summarized", "session:above_target"
-EVENTS = {
-    PRUNED: "a context was pruned, or a message dropped by hand",
-    SUMMARIZED: "a summary replaced messages; carries its text",
-    ABOVE_TARGET: "a session at work grew above its target",
+# The events that webhooks get, by name, each in words.
+PostedEvent = ContextPruned | ContextSummarized | TargetCrossed
+EVENTS: Mapping[str, str] = {
+    ContextPruned.name: "a context was pruned, or a message dropped by hand",
+    ContextSummarized.name: "a summary replaced messages; carries its text",
+    TargetCrossed.name: "a session at work grew above its target",
 }
 TEST = "webhook:test"
-_NAMES: Mapping[type[Event], str] = {
-    ContextPruned: PRUNED,
-    ContextSummarized: SUMMARIZED,
-    TargetCrossed: ABOVE_TARGET,
-}
 MOST_WEBHOOKS = 20
 # Events that wait to be stored; further ones are counted and dropped.
 QUEUED = 1_000
@@ -264,14 +260,13 @@ class Webhooks:
 
     def _heard(self, event: Event) -> None:
         """Queue an event that webhooks get; the publishing thread does not wait."""
-        if not isinstance(event, ContextPruned | ContextSummarized | TargetCrossed):
+        if not isinstance(event, PostedEvent):
             return
-        name = _NAMES[type(event)]
         with self._lock:
             if len(self._queue) >= QUEUED:
                 self.counts.dropped += 1
                 return
-            self._queue.append((name, event.session_id, self._environment.clock(), event.payload()))
+            self._queue.append((event.name, event.session_id, self._environment.clock(), event.payload()))
         self._wake_up()
 
     def store_queued(self) -> None:
