@@ -24,7 +24,7 @@ from webapp.services.proxied.answers import TakenCall
 from webapp.services.proxied.billing import bill
 from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.followed import FollowedCalls, names_of
-from webapp.services.proxied.keys import ANSWERED
+from webapp.services.proxied.keys import AGAIN, ANSWERED, without_repetition
 from webapp.services.proxied.names import clean, id_of, session_in
 from webapp.services.proxied.read_calls import (
     ReadCall,
@@ -42,8 +42,6 @@ from webapp.services.session.stored_messages import whole
 from webapp.services.session.times import from_ms
 from webapp.store.sessions import SessionRow
 
-# Suffix of the key of an answer that was repeated, or came back in a different form.
-AGAIN = "~"
 PROMPT = "prompt:"
 # A copy waits in the proxy's memory while the server is away. The time of a call that is older than this when its copy
 # arrives is not trusted: the clock of the proxy's machine may be wrong.
@@ -159,7 +157,7 @@ class Calls:
         ]
         best, best_at = None, 0
         for row in {row.id: row for row in rows}.values():
-            tail = (row.tail_hash or "").partition(AGAIN)[0]
+            tail = without_repetition(row.tail_hash)
             known = self._store.log.known(row.key, list(read.keys))
             shared = next((i for i, key in enumerate(read.keys) if key not in known), len(read.keys))
             if tail in read.keys:
@@ -267,7 +265,7 @@ class Calls:
 
     def _rewind(self, row: SessionRow, read: ReadCall, known: Container[str], prompt: str) -> list[Record]:
         """Return the rewind if the conversation does not continue from the session's last message."""
-        tail = (row.tail_hash or "").partition(AGAIN)[0]
+        tail = without_repetition(row.tail_hash)
         if not tail or tail in read.keys:
             return []
         keys = read.keys
@@ -282,7 +280,7 @@ class Calls:
     def _echo(self, row: SessionRow, read: ReadCall) -> list[Record]:
         """Return the last answer as the client sends it back, if that differs from the original."""
         last = row.tail_hash or ""
-        key = last.partition(AGAIN)[0]
+        key = without_repetition(last)
         if ANSWERED not in key or key not in read.keys or self._is_echo(row, read, key):
             return []
         message = message_of(read.items[read.keys.index(key)], read.protocol.format)

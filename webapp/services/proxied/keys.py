@@ -18,6 +18,8 @@ import orjson
 
 THOUGHTS = ("thinking", "redacted_thinking")
 ANSWERED = ">"
+# An answer that was repeated, or came back in another form, is stored under its key with this and a number behind it.
+AGAIN = "~"
 _MARK = "cache_control"
 # Fields that a provider adds to the items of an answer, and that clients keep or leave out.
 _ADDED = ("id", "status")
@@ -67,6 +69,11 @@ def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
             number = answers[kind] = answers.get(kind, 0) + 1
             keys.append(f"{asked}{ANSWERED}{kind}{'' if number == 1 else number}")
     return keys
+
+
+def without_repetition(name: str | None) -> str:
+    """Return the key in the name under which a message is stored; "" for None."""
+    return (name or "").partition(AGAIN)[0]
 
 
 def _written(value: Any) -> bytes:

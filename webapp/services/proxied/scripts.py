@@ -22,8 +22,8 @@ from webapp.events import (
     SessionUpdated,
 )
 from webapp.services.integrations.edit_script import EditScript, Key, edit_script
-from webapp.services.proxied.calls import AGAIN
 from webapp.services.proxied.followed import FollowedCalls, names_of
+from webapp.services.proxied.keys import without_repetition
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy import ID_PREFIX
 from webapp.services.session.session import Session
@@ -42,7 +42,7 @@ _CHANGES = (
 
 def key_of(row: ViewRow) -> str:
     """Return the key by which the proxy knows a row's message."""
-    return row.id.partition(AGAIN)[0]
+    return without_repetition(row.id)
 
 
 class ProxyScripts:
@@ -75,7 +75,7 @@ class ProxyScripts:
 
     def _own_script(self, session: Session) -> dict[str, object]:
         """Return the script of a session that the proxy knows by its own keys."""
-        tail = (session.row.tail_hash or "").partition(AGAIN)[0]
+        tail = without_repetition(session.row.tail_hash)
         return {**self._script(session, (session.row.next_operation, 0), key_of), "tail": tail}
 
     def _followed_script(self, session: Session, name: str) -> dict[str, object] | None:
