@@ -32,8 +32,8 @@ VERSION = 1
 class OwnFormat:
     """Writes and reads our own format."""
 
-    def __init__(self, environment: Environment, views: Histories) -> None:
-        self._environment, self._store, self._views = environment, environment.store, views
+    def __init__(self, environment: Environment, histories: Histories) -> None:
+        self._environment, self._store, self._histories = environment, environment.store, histories
 
     def lines(self, row: SessionRow) -> Iterator[bytes]:
         """Yield a session as lines, in its state when the first line is read."""
@@ -66,7 +66,7 @@ class OwnFormat:
             raise
         except (LookupError, TypeError, ValueError, OverflowError, StoreError, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
-        self._views.drop(row.key)
+        self._histories.drop(row.key)
         self._environment.bus.publish(
             SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id)
         )
