@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Format
 
-FORMATS: Mapping[str, Format] = {
+FORMATS: dict[str, Format] = {
     f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
 }
 
