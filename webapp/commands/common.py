@@ -16,7 +16,6 @@ from webapp.app import App
 from webapp.commands.terminal import err, safe_json
 from webapp.config import Config, Database
 from webapp.errors import Invalid, NotFound
-from webapp.services.session.answers import Gauge, Session
 from webapp.wiring import build
 
 
@@ -81,11 +80,6 @@ def progress(*columns: ProgressColumn) -> Progress:
     """Return a bar on stderr, behind its description and before `columns`; hidden where that is no terminal."""
     first = (TextColumn("{task.description}"), BarColumn())
     return Progress(*first, *columns, console=err(), transient=True, disable=not sys.stderr.isatty())
-
-
-def main_gauge(session: Session) -> Gauge:
-    """Return the main gauge: of the agent's context for a followed session, of the only context for a managed one."""
-    return session.agent or session.pruned
 
 
 def title_text(title: str | None) -> str:

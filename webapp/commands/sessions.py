@@ -10,7 +10,6 @@ from scoring.counted import counted
 from webapp.commands.common import (
     ago_text,
     find_session,
-    main_gauge,
     opened,
     percent_text,
     title_text,
@@ -68,7 +67,7 @@ def table_of(found: list[Session]) -> Table:
 
 def row_of(one: Session) -> list[str]:
     """Return the cells of one session."""
-    gauge = main_gauge(one)
+    gauge = one.main
     return [
         one.id,
         " ".join((one.title or "").split()),
@@ -108,7 +107,7 @@ def status_lines(stats: Stats) -> list[str]:
         limit_line(one),
         f"turns     {one.turns:,} with {counted(one.messages, 'message')}; {counted(one.prunes, 'prune')}",
     ]
-    lines += gauge_lines("agent" if one.agent else "context", main_gauge(one), one)
+    lines += gauge_lines("agent" if one.agent else "context", one.main, one)
     if one.agent and one.agent != one.pruned:
         lines += gauge_lines("pruned", one.pruned, one)
     lines += trigger_lines(stats)

@@ -10,7 +10,7 @@ import pytest
 from scoring.counted import counted
 from tests.webapp.building import entry, followed, user
 from webapp.app import App
-from webapp.commands.common import ago_text, find_session, main_gauge, percent_text, tokens_text
+from webapp.commands.common import ago_text, find_session, percent_text, tokens_text
 from webapp.errors import Invalid, NotFound
 
 
@@ -81,5 +81,5 @@ class TestNumbers:
         """The main context is the agent's in a followed session, and the only one in a managed session."""
         followed(app, user("hi"))
         session = app.sessions.get("s")
-        assert main_gauge(session) is session.agent
-        assert main_gauge(replace(session, agent=None)) is session.pruned
+        assert session.main is session.agent
+        assert replace(session, agent=None).main is session.pruned

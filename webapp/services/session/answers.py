@@ -218,6 +218,11 @@ class Session:
     version: int
     """Grows with every change; a plan made for an older version is stale."""
 
+    @property
+    def main(self) -> Gauge:
+        """Return the gauge of the context that the agent really sends; a managed session has only one."""
+        return self.agent or self.pruned
+
 
 @answer
 class Operation:
