@@ -6,7 +6,7 @@ these errors and for those of `scoring`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from json import JSONDecodeError
 from typing import Any
 
@@ -53,6 +53,12 @@ class Invalid(CoppiceError):
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message, [{"field": field, "message": message}] if field else ())
+
+
+def refuse_unknown(field: str, value: str, allowed: Collection[str]) -> None:
+    """Raise Invalid, with the allowed values, if the value of a field is none of them."""
+    if value not in allowed:
+        raise Invalid(f"bad value for {field}; expected one of {', '.join(allowed)}, got {value}", field)
 
 
 class Forbidden(CoppiceError):

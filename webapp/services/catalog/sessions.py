@@ -15,7 +15,7 @@ from scoring.messages import Message, Text
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
-from webapp.errors import Conflict, Invalid, NotFound
+from webapp.errors import Conflict, Invalid, NotFound, refuse_unknown
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import Copy, Parent, SessionSize
 from webapp.services.catalog.answers import Sessions as Page
@@ -39,8 +39,8 @@ log = logging.getLogger(__name__)
 SORTS: Mapping[str, Callable[[SessionAnswer], Any]] = {
     "activity": lambda s: s.last_activity or "",
     "title": lambda s: (s.title or "").lower(),
-    "tokens": lambda s: (s.agent or s.pruned).tokens,
-    "utilization": lambda s: (s.agent or s.pruned).utilization,
+    "tokens": lambda s: s.main.tokens,
+    "utilization": lambda s: s.main.utilization,
     "created": lambda s: s.created_at or "",
     "prunes": lambda s: s.prunes,
     "messages": lambda s: s.messages,
@@ -91,10 +91,8 @@ class Sessions:
             InvalidSettings: an override is unknown or out of range, or nothing of the model's window is usable.
             Invalid: there is no such wire format.
         """
-        if format is not None and format not in FORMATS:
-            raise Invalid(
-                f"bad value for format; expected one of {', '.join(FORMATS)}, got {format}", "format"
-            )
+        if format is not None:
+            refuse_unknown("format", format, FORMATS)
         overrides = dict(settings or {})
         combined = Settings.from_dict(overrides, base=self._environment.settings())
         if source == "api":  # imported sessions exist already, however small their window
@@ -265,7 +263,7 @@ class Sessions:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             shown = session_answer(session)
-            main = shown.agent or shown.pruned
+            main = shown.main
             copied = self._store.copies.find(session_id)
             return SessionSize(
                 session=shown,

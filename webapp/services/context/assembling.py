@@ -19,7 +19,7 @@ from scoring.messages import Message, Text
 from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.agents import AGENTS
-from webapp.errors import Invalid
+from webapp.errors import refuse_unknown
 from webapp.services.context.answers import Context as ContextAnswer
 from webapp.services.context.answers import ContextBudget, ContextSummaries, TooLarge
 from webapp.services.context.memory import MemoryService
@@ -49,9 +49,7 @@ class Context:
             session = Session.load(self._environment, session_id)
             row = session.row
             name = format or _format_of(row)
-            if name not in FORMATS:
-                names = ", ".join(FORMATS)
-                raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")
+            refuse_unknown("format", name, FORMATS)
             items = view_items(self._store, session.key, self._cache)
             if row.wire_format in (None, name):
                 _take_flat_texts(items, name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from scoring.messages import Message, part_from_dict, part_to_dict
-from webapp.errors import Invalid
+from webapp.errors import Invalid, refuse_unknown
 from webapp.services.planning.answers import LogEntry, MessageFull, Page
 from webapp.services.planning.answers import Message as MessageAnswer
 from webapp.services.planning.message_rows import message_answer, pending_answer
@@ -54,12 +54,9 @@ class PageRequest:
 
     def __post_init__(self) -> None:
         """Raise Invalid if no page can match."""
-        if self.sort not in SORTS:
-            expected = ", ".join(SORTS)
-            raise Invalid(f"bad value for sort; expected one of {expected}, got {self.sort}", "sort")
-        if self.fate is not None and self.fate not in FATES:
-            expected = ", ".join(FATES)
-            raise Invalid(f"bad value for fate; expected one of {expected}, got {self.fate}", "fate")
+        refuse_unknown("sort", self.sort, SORTS)
+        if self.fate is not None:
+            refuse_unknown("fate", self.fate, FATES)
         if self.after and (not self.after.isdecimal() or len(self.after) > 12):
             shown = self.after[:40]
             raise Invalid(f"bad value for after; expected the `next` of a page, got {shown}", "after")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from scoring.counted import counted
 from scoring.tokens import Certainty
 from scoring.units import Units, waiting
-from webapp.errors import Conflict, Invalid, NotFound
+from webapp.errors import Conflict, NotFound, refuse_unknown
 from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
 from webapp.services.planning.message_rows import message_answer
 from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
@@ -64,8 +64,8 @@ class Operations:
         Raises:
             Invalid: there is no such kind.
         """
-        if kind is not None and kind not in KINDS:
-            raise Invalid(f"bad value for kind; expected one of {', '.join(KINDS)}, got {kind}", "kind")
+        if kind is not None:
+            refuse_unknown("kind", kind, KINDS)
         with self._store.read():
             session = Session.load(self._environment, session_id)
             operations = self._store.operations.all(session.key)

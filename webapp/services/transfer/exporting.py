@@ -17,7 +17,7 @@ import orjson
 
 from scoring.formats import FORMATS
 from webapp.agents import AGENTS
-from webapp.errors import BusyStore, Conflict, Invalid
+from webapp.errors import BusyStore, Conflict, refuse_unknown
 from webapp.services.context.assembling import Context
 from webapp.services.context.transcript_view import view_of
 from webapp.services.session.codec import json_bytes
@@ -62,6 +62,7 @@ class Exporting:
             self._making.release()
 
     def _made(self, row: SessionRow, format: str) -> tuple[str, str, Iterator[bytes]]:
+        refuse_unknown("format", format, NAMES)
         stem = re.sub(r"[^\w.-]+", "-", row.title or row.id).strip("-")[:60] or "session"
         if format == "jsonl":
             return f"{stem}.coppice.jsonl", "application/x-ndjson", spooled(self._own.lines(row))
@@ -77,8 +78,6 @@ class Exporting:
             made = agent.write(view_of(self._store, row, now, keeps_thinking=agent.keeps_thinking))
             kind = "application/json" if made.name.endswith(".json") else "application/x-ndjson"
             return made.name, kind, spooled(made.lines)
-        if format not in FORMATS:
-            raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
         built = self._context.get(row.id, format)
         body: Any = {**built.envelope, built.key: built.messages} if built.envelope else built.messages
         return f"{stem}.{format}.json", "application/json", iter([_pretty(body)])

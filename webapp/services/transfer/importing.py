@@ -19,7 +19,7 @@ from webapp.agents.reading.tail import no_text
 from webapp.agents.reading.text import Content
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile
-from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession
+from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, refuse_unknown
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.batch_writer import Added
 from webapp.services.ingest.ingest import Ingest
@@ -65,8 +65,7 @@ class Importing:
             Invalid: there is no such format.
             Conflict: it names a session that came from elsewhere.
         """
-        if format not in NAMES:
-            raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
+        refuse_unknown("format", format, NAMES)
         base = name_in(name)
         content = Content(data, progress)
         if content.empty:
