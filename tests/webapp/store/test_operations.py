@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import pytest
-
+from tests.webapp.store.queries import rows_read
 from webapp.store import Store
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
 from webapp.store.sessions import SessionRow
@@ -57,23 +53,14 @@ class TestOperations:
             4: RemovalReason(Detail(score=12.5), {"role": 30})
         }
 
-    def test_read_the_reasons_of_one_operation_together(
-        self, store: Store, row: SessionRow, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_read_the_reasons_of_one_operation_together(self, store: Store, row: SessionRow) -> None:
         """A page of removed messages takes two queries for each operation, however many messages it took out."""
         nos = range(1, 60)
         with store.write():
             for n in (1, 2):
                 items = [ItemRow(no, "out", None, Detail(score=n)) for no in nos if no % 2 == n % 2]
                 store.operations.add(row.key, operation(n), items)
-        queries: list[str] = []
-        rows = store.db.rows
-
-        def counted(sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-            queries.append(sql)
-            return rows(sql, values)
-
-        monkeypatch.setattr(store.db, "rows", counted)
-        found = store.operations.removal_reasons(row.key, [(2 - no % 2, no) for no in nos])
+        with rows_read(store) as queries:
+            found = store.operations.removal_reasons(row.key, [(2 - no % 2, no) for no in nos])
         assert {no: reason.detail.score for no, reason in found.items()} == {no: 2 - no % 2 for no in nos}
         assert len(queries) == 4

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
+from tests.webapp.store.queries import rows_read
 from webapp.agents.claude_code.unwritten import WORDS
 from webapp.agents.records import Usage
 from webapp.app import App
@@ -55,17 +54,8 @@ class TestAppendBatch:
         touched = []
         for turns in (2, 60):
             session = followed(app, *conversation(turns), session_id=f"s{turns}")
-            rows: list[int] = []
-            real = app.store.db.rows
-
-            def counted(sql: str, values: Any = (), real: Any = real, rows: list[int] = rows) -> Any:
-                found = real(sql, values)
-                rows.append(len(found))
-                return found
-
-            app.store.db.rows = counted
-            app.ingest.append_records(session, [entry(999, user("more"))])
-            app.store.db.rows = real
+            with rows_read(app.store) as rows:
+                app.ingest.append_records(session, [entry(999, user("more"))])
             touched.append(sum(rows))
         assert touched[0] == touched[1]
 
