@@ -406,7 +406,7 @@ class TestNarrowScreens:
     def test_show_the_tokens_after_a_plan_above_the_text(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:
-        """What a plan leaves of an output is on the line of its tokens, and covers no text."""
+        """The tokens that a plan leaves of an output are on the line of its tokens, and cover no text."""
         page.set_viewport_size({"width": 390, "height": 844})
         transcript = folder.transcript()
         transcript.user("Fix the login race")

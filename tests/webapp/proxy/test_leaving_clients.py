@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.proxy.bare_provider import BareProvider
-from tests.webapp.proxy.test_long_bodies import Kept
+from tests.webapp.proxy.kept_copies import Kept
 from webapp.proxy.relay import Relay
 from webapp.proxy.scripts import Scripts
 from webapp.proxy.upstream import Provider

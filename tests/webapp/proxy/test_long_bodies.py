@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.webapp.proxy.kept_copies import Kept
 from webapp.proxy import relay
 from webapp.proxy.relay import Relay
 from webapp.proxy.scripts import Scripts
 from webapp.proxy.upstream import Provider
-from webapp.services.proxied.call_copy import CallCopy
 
 MIB = 1024 * 1024
 CONVERSATION, UPLOAD = "/v1/chat/completions", "/v1/files"
@@ -85,20 +85,6 @@ class _Handler(BaseHTTPRequestHandler):
         if not size:
             self.rfile.readline()
         return size
-
-
-class Kept:
-    """A sender that keeps the copies."""
-
-    def __init__(self) -> None:
-        self.copies: list[CallCopy] = []
-
-    def put(self, copy: CallCopy) -> None:
-        """Keep a copy."""
-        self.copies.append(copy)
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 @pytest.fixture
