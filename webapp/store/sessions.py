@@ -268,6 +268,12 @@ class Sessions(Subject):
         sql = f"{_SELECT} WHERE key IN ({keys}) AND deleted_at IS NULL ORDER BY key"
         return [_decoded(row) for row in self._db.rows(sql, (source_id,))]
 
+    def with_call(self, source: str, call_key: str) -> list[SessionRow]:
+        """Return the sessions of a source in which this call was reported."""
+        reported = "EXISTS (SELECT 1 FROM calls WHERE calls.session = sessions.key AND call_key = ?)"
+        sql = f"{_SELECT} WHERE source = ? AND deleted_at IS NULL AND {reported} ORDER BY key"
+        return [_decoded(row) for row in self._db.rows(sql, (source, call_key))]
+
     def update(self, key: int, **columns: Unpack[Columns]) -> None:
         """Set columns of one session; a parent that is one of its descendants is left out."""
         if (parent := columns.get("parent_id")) is not None and self._is_below(parent, self.by_key(key).id):

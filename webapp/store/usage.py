@@ -80,6 +80,13 @@ class Usage(Subject):
         sql = "SELECT 1 FROM calls WHERE session = ? AND call_key = ?"
         return self._db.value(sql, (session, call_key)) is not None
 
+    def reported_at(self, session: int, call_key: str) -> int | None:
+        """Return the place in the log at which a call was reported, after its answer; None for an unknown call."""
+        found = self._db.value(
+            "SELECT seq FROM calls WHERE session = ? AND call_key = ?", (session, call_key)
+        )
+        return None if found is None else int(found)
+
     def correct(self, session: int, call: str, tokens: tuple[int, int, int, int, int]) -> bool:
         """Write the exact usage of a call that a transcript reported too; return whether anything changed.
 

@@ -143,13 +143,20 @@ class Calls:
         return bool(row.tail_hash and read.tools and not tools) and not self._shares(row, read)
 
     def _shares(self, row: SessionRow, read: ReadCall) -> bool:
-        return bool(self._store.log.known(row.key, read.keys[:1]))
+        followed = read.follows and self._store.usage.has_call(row.key, read.follows)
+        return bool(followed or self._store.log.known(row.key, read.keys[:1]))
 
     def _by_keys(self, read: ReadCall) -> SessionRow | None:
         """Return the session that a list without a name continues: by its last message, else the longest branch.
 
-        A first question that was answered before begins another session.
+        A first question that was answered before begins another session. A call that follows an answer without
+        repeating the history is found by that answer.
         """
+        if read.follows:
+            answered = self._store.sessions.with_call(PROXY, read.follows)
+            own = [row for row in answered if origin_of(row).get("owner", "") == read.user]
+            if own:
+                return own[-1]
         rows = [
             row
             for row in self._store.sessions.with_entry(read.keys[0])
@@ -238,7 +245,7 @@ class Calls:
         self, row: SessionRow, read: ReadCall, *, after_side_requests: bool
     ) -> tuple[list[Record], str]:
         """Return the records of a call that the session does not have yet, and the source id of its system prompt."""
-        at, keys = self._time(read.call), read.keys
+        at, keys, end = self._time(read.call), read.keys, self._end_before(row, read)
         known = self._store.log.known(row.key, [*keys, *read.reply_keys])
         digest, words = _prompt(read)
         prompt = before = Session.of(self._environment, row).state.proxy.prompt
@@ -249,7 +256,7 @@ class Calls:
         if after_side_requests:
             records.append(Rewind(None, f"{keys[-1]}:{row.version}"))
         else:
-            records += self._rewind(row, read, known, before)
+            records += self._rewind(row, read, known, before, end)
         if words and not before.startswith(digest):
             prompt = f"{digest}@{row.next_seq}"
             records.append(Entry(Message("system", (Text(words),)), prompt, supersedes=before or None))
@@ -260,16 +267,38 @@ class Calls:
                 if message is None:
                     records.append(Problem(i, "a message of a request could not be read"))
                 else:
-                    records.append(Entry(message, key, keys[i - 1] if i else None, at=at, model=read.model))
+                    records.append(Entry(message, key, keys[i - 1] if i else end, at=at, model=read.model))
         return records + self._answer(row, read, known), prompt
 
-    def _rewind(self, row: SessionRow, read: ReadCall, known: Container[str], prompt: str) -> list[Record]:
-        """Return the rewind if the conversation does not continue from the session's last message."""
+    def _end_before(self, row: SessionRow, read: ReadCall) -> str | None:
+        """Return the source id of the last message of the answer that a call follows without repeating the history."""
+        at = self._store.usage.reported_at(row.key, read.follows) if read.follows else None
+        entry = self._store.log.entry(row.key, at - 1) if at else None
+        return entry.source_id if entry is not None else None
+
+    def _up_to(self, row: SessionRow, end: str | None) -> list[str]:
+        """Return the source ids of a conversation up to the message `end`, in order."""
+        ids: dict[str, None] = {}
+        while end is not None and end not in ids and (found := self._store.log.known(row.key, [end])):
+            ids[end] = None
+            entry = self._store.log.entry(row.key, found[end][0])
+            end = entry.parent if entry is not None else None
+        return [*reversed(ids)]
+
+    def _rewind(
+        self, row: SessionRow, read: ReadCall, known: Container[str], prompt: str, end: str | None
+    ) -> list[Record]:
+        """Return the rewind if the conversation does not continue from the session's last message.
+
+        `end` is the last message before those of the call, where it does not repeat the history. If that is unknown,
+        the provider alone knows what the call continues.
+        """
         tail = without_repetition(row.tail_hash)
-        if not tail or tail in read.keys:
+        if not tail or tail in read.keys or (read.follows and end in (None, row.tail_hash)):
             return []
         keys = read.keys
-        shared = keys[: next((i for i, key in enumerate(keys) if key not in known), len(keys))]
+        shared = self._up_to(row, end)
+        shared += keys[: next((i for i, key in enumerate(keys) if key not in known), len(keys))]
         name = f"{keys[-1]}:{row.version}"
         kept = (prompt,) if prompt else ()
         if not shared:

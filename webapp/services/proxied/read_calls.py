@@ -22,6 +22,8 @@ from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
 
 TAKEN = range(200, 300)
+# The field by which a call of the Responses API continues a history that the provider keeps.
+FOLLOWED = "previous_response_id"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class ReadCall:
     keys: Sequence[str]
     reply: Reply | None
     user: str = ""
+
+    @property
+    def follows(self) -> str:
+        """Return the id of the answer that the call continues without repeating the history; "" for none."""
+        return _followed_answer(self.protocol, self.body)
 
     @property
     def taken(self) -> bool:
@@ -64,9 +71,11 @@ class ReadCall:
     @cached_property
     def reply_keys(self) -> list[str]:
         """Return the keys of the answer's messages."""
-        return (
-            keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :] if self.reply else []
-        )
+        if self.reply is None:
+            return []
+        if self.follows:
+            return _keys_after(self.follows, [*self.items, *self.reply.messages])[len(self.items) :]
+        return keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :]
 
 
 def read_call(call: CallCopy, user: str = "") -> ReadCall:
@@ -90,9 +99,25 @@ def read_call(call: CallCopy, user: str = "") -> ReadCall:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in TAKEN else None
     try:
-        return ReadCall(call, protocol, body, items, keys_of(items), reply, user)
+        keys = _keys_after(_followed_answer(protocol, body), items)
+        return ReadCall(call, protocol, body, items, keys, reply, user)
     except ValueError as error:
         raise Malformed(f"the request of a call cannot be read: {error}") from None
+
+
+def _followed_answer(protocol: Protocol, body: Mapping[str, Any]) -> str:
+    found = body.get(FOLLOWED) if protocol.format == "responses" else None
+    return found if isinstance(found, str) else ""
+
+
+def _keys_after(followed: str, items: Sequence[Any]) -> list[str]:
+    """Return the keys of a request's items. After a history that the provider keeps, its last answer is a part of them.
+
+    Raises:
+        ValueError: an item is nested too deeply.
+    """
+    before = [{FOLLOWED: followed}] if followed else []
+    return keys_of([*before, *items])[len(before) :]
 
 
 def message_of(item: Any, wire_format: str) -> Message | None:

@@ -29,6 +29,16 @@ def said(text: str) -> Any:
     return {"role": "assistant", "content": text}
 
 
+def hand_over(client: Client, path: str, asked: Any, answer: Any, session: str, **more: Any) -> Any:
+    """Send the copy of a call; return the server's answer."""
+    call = {
+        "provider": "openai", "path": path, "session": session, "parent": None, "status": 200,
+        "request": json.dumps(asked), "answer": json.dumps(answer),
+        "whole": True, "at": 1_780_000_000_000, "applied": "", "reason": "", "subscription": False, **more,
+    }  # fmt: skip
+    return client.post("/api/proxy/calls", json=call)
+
+
 def take(
     client: Client, messages: list[Any], answer: str = "Yes.", session: str = "proxy-s", **more: Any
 ) -> Any:
@@ -37,17 +47,19 @@ def take(
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
     document: dict[str, Any] = {"id": f"c{len(messages)}{answer}", "model": "gpt-5.1", "usage": usage}
     document["choices"] = [{"message": said(answer), "finish_reason": "stop"}]
-    call = {
-        "provider": "openai", "path": "/v1/chat/completions", "session": session, "parent": None, "status": 200,
-        "request": json.dumps({"model": "gpt-5.1", "messages": messages, **fields}), "answer": json.dumps(document),
-        "whole": True, "at": 1_780_000_000_000, "applied": "", "reason": "", "subscription": False, **more,
-    }  # fmt: skip
-    return client.post("/api/proxy/calls", json=call)
+    asked = {"model": "gpt-5.1", "messages": messages, **fields}
+    return hand_over(client, "/v1/chat/completions", asked, document, session, **more)
 
 
 def session(client: Client, name: str = "proxy-s") -> Any:
     """Return a session as the API answers it."""
     return client.get(f"/api/sessions/{name}").get_json()
+
+
+def context(client: Client, name: str = "proxy-s") -> list[str]:
+    """Return the texts of the messages in a session's context, in order."""
+    rows = client.get(f"/api/sessions/{name}/messages?sort=oldest&fate=in").get_json()["messages"]
+    return [row["text"] for row in rows]
 
 
 TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
@@ -138,6 +150,66 @@ class TestACall:
     def test_that_cannot_be_read_is_refused(self, client: Client, request_text: str) -> None:  # X13
         """The proxy gets an error."""
         assert take(client, [user("a")], request=request_text).status_code in (400, 422)
+
+
+def respond(
+    client: Client, text: str, answer: str, follows: str | None = None, session: str = "proxy-s"
+) -> Any:
+    """Send the copy of a call of the Responses API, whose answer has the id `answer`."""
+    asked: dict[str, Any] = {"model": "gpt-5.1", "input": text}
+    if follows is not None:
+        asked["previous_response_id"] = follows
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": f"To {text}"}],
+    }
+    usage = {"input_tokens": 100, "output_tokens": 10}
+    document = {"id": answer, "model": "gpt-5.1", "status": "completed", "output": [item], "usage": usage}
+    return hand_over(client, "/v1/responses", asked, document, session)
+
+
+class TestACallWithoutItsHistory:
+    """A call that names the answer it follows; the provider keeps the history."""
+
+    @pytest.mark.parametrize("name", ["", "proxy-s"])
+    def test_continues_the_conversation(self, client: Client, name: str) -> None:  # X13
+        """The messages of all calls are in one session and in its context, without an operation."""
+        session_id = respond(client, "a", "r1", session=name).get_json()["session_id"]
+        respond(client, "b", "r2", "r1", session=name)
+        respond(client, "b", "r3", "r2", session=name)
+        assert context(client, session_id) == ["a", "To a", "b", "To b", "b", "To b"]
+        assert session(client, session_id)["operations"] == 0
+        assert len(client.get("/api/sessions").get_json()["sessions"]) == 1
+
+    def test_is_appended_once(self, client: Client) -> None:  # X13
+        """The same copy again adds no question."""
+        respond(client, "a", "r1")
+        respond(client, "b", "r2", "r1")
+        assert respond(client, "b", "r2", "r1").get_json()["added"] <= 1
+        assert context(client)[:3] == ["a", "To a", "b"]
+        assert len(context(client)) == 4
+
+    def test_goes_back_to_the_answer_that_it_follows(self, client: Client) -> None:  # X13
+        """What came after that answer leaves the context, and comes back with a call that follows it."""
+        for text, answer, follows in [
+            ("a", "r1", None),
+            ("b", "r2", "r1"),
+            ("c", "r3", "r2"),
+            ("d", "r4", "r1"),
+        ]:
+            respond(client, text, answer, follows)
+        assert context(client) == ["a", "To a", "d", "To d"]
+        respond(client, "e", "r5", "r3")
+        assert context(client) == ["a", "To a", "b", "To b", "c", "To c", "e", "To e"]
+        marks = client.get("/api/sessions/proxy-s/timeline").get_json()["changes"]
+        assert [one["kind"] for one in marks] == ["rewind", "rewind"]
+
+    def test_continues_its_session_after_an_answer_that_was_not_seen(self, client: Client) -> None:  # X13
+        """The provider alone knows what was said meanwhile; nothing leaves the context."""
+        respond(client, "a", "r1")
+        respond(client, "c", "r3", "unseen")
+        assert context(client) == ["a", "To a", "c", "To c"]
 
 
 class TestTheSwitch:
