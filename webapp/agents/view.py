@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from scoring.formats import FORMATS, gathered_sources, turns_of
 from scoring.messages import Message
+from webapp.agents.reading.rows import dumps, parse
 
 # A user message before a view that would begin with the model, because providers refuse such a call.
 PRUNED_NOTE = "[Earlier messages of this conversation were pruned.]"
@@ -27,11 +26,8 @@ class ViewRow:
 
     @property
     def value(self) -> dict[str, Any] | None:
-        """Return the JSON object that arrived, or None."""
-        try:
-            value = orjson.loads(self.raw) if self.raw else None
-        except orjson.JSONDecodeError:
-            return None
+        """Return the JSON object that arrived, read as the decoders read it, or None."""
+        value = parse(self.raw) if self.raw else None
         return value if isinstance(value, dict) else None
 
 
@@ -121,4 +117,4 @@ class Transcript:
 
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
     """Yield the lines of a transcript of JSON rows."""
-    return (orjson.dumps(row) + b"\n" for row in rows)
+    return (dumps(row).encode() + b"\n" for row in rows)

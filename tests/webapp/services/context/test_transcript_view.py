@@ -12,6 +12,7 @@ from scoring.messages import Message
 from scoring.summary import cut_message
 from scoring.tokens import ESTIMATOR
 from tests.shared import shared_data
+from tests.webapp.services.transfer.test_resuming import sample_of
 from webapp.agents.codex.items import SUMMARY_PREFIX
 from webapp.app import App
 from webapp.config import Config
@@ -78,6 +79,23 @@ def view(app: App, session: Session) -> list[Message]:
 def without_heading(text: str) -> str:
     """Return the text without the heading that Codex puts before a summary."""
     return text.removeprefix(f"{SUMMARY_PREFIX}\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [("claude-code", "beds does"), ("codex", "the beds"), ("gemini-cli", "the beds"), ("pi", "hedge.")],
+)
+def test_a_row_with_half_a_character_is_kept(
+    app: App, elsewhere: Elsewhere, source: str, word: str
+) -> None:  # X13
+    """Agents cut texts in the middle of a character; such a message is in the copy too, as it was read."""
+    sample = sample_of(source)
+    text = sample.read_bytes().replace(word.encode(), rb"\ud83d" + word.encode())
+    [made] = app.importing.import_file(sample.name, text, place=sample)
+    session = app.sessions.get(made.session_id)
+    there, here = elsewhere.read(session), view(app, session)
+    assert f"\ufffd{word}" in "".join(m.text for m in here)
+    assert f"\ufffd{word}" in "".join(m.text for m in there)
 
 
 class TestTranscript:
