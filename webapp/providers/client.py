@@ -77,7 +77,7 @@ class ModelClient:
                 pause *= 2
 
     async def _attempt(self, http: httpx.AsyncClient, question: Question) -> Reply:
-        answer = Answer()
+        answer = Answer(self.endpoint.key)
         limit = self.endpoint.timeout_seconds
         try:
             async with asyncio.timeout(limit):

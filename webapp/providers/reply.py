@@ -8,7 +8,16 @@ from typing import Literal
 from scoring.models import ModelLimits
 
 Kind = Literal[
-    "unreachable", "timeout", "refused", "overloaded", "malformed", "cut_off", "empty", "cancelled", "closed"
+    "unreachable",
+    "timeout",
+    "refused",
+    "overloaded",
+    "malformed",
+    "cut_off",
+    "stopped",
+    "empty",
+    "cancelled",
+    "closed",
 ]
 # Failures after which the same request may succeed in a moment.
 TEMPORARY: frozenset[str] = frozenset({"unreachable", "overloaded", "cut_off"})

@@ -14,6 +14,14 @@ from typing import Any
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.reply import Failure, Reply, Usage
 
+# Reasons for which a provider ends an answer before the model does, and what they mean.
+STOPPED = {
+    "length": "it reached its limit of tokens",
+    "max_tokens": "it reached its limit of tokens",
+    "model_context_window_exceeded": "the model's window is full",
+    "content_filter": "the provider's filter stopped it",
+    "refusal": "the provider's filter stopped it",
+}
 MOST_CHARS = 200_000  # a summary has a few thousand; more means that the server is broken
 
 
@@ -50,12 +58,17 @@ def body_of(endpoint: Endpoint, question: Question) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer while it arrives; `finished` once the server has ended it."""
+    """An answer while it arrives: `finished` once the server has ended it, `stopped` says why if the model had not.
 
+    `key` is the endpoint's, which no message shows.
+    """
+
+    key: str = field(default="", repr=False)
     pieces: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     finished: bool = False
+    stopped: str = ""
     failure: Failure | None = None
     chars: int = 0
 
@@ -78,7 +91,7 @@ class Answer:
     def event(self, event: Mapping[str, Any]) -> None:
         """Read an event of a stream, or an answer in one piece."""
         if event.get("error"):
-            self.failure = _stated(event["error"])
+            self.failure = _stated(event["error"], self.key)
             return
         try:
             self._choices(event) if "choices" in event else self._blocks(event)
@@ -91,6 +104,8 @@ class Answer:
         failure = self.failure
         if failure is None and not self.finished:
             failure = Failure("cut_off", f"the answer broke off after {len(text):,} characters")
+        if failure is None and self.stopped:
+            failure = Failure("stopped", f"the answer is incomplete: {self.stopped}")
         if failure is None and not text.strip():
             failure = Failure("empty", "the model answered nothing")
         return Reply("" if failure else text, self.usage, self.model, failure=failure)
@@ -102,6 +117,10 @@ class Answer:
         self.chars += len(text)
         if self.chars > MOST_CHARS:
             self.failure = Failure("malformed", f"the answer is longer than {MOST_CHARS:,} characters")
+
+    def _ended(self, reason: Any) -> None:
+        if isinstance(reason, str):
+            self.stopped = STOPPED.get(reason, self.stopped)
 
     def _choices(self, event: Mapping[str, Any]) -> None:
         """Read a chunk, or a whole answer, of the chat API."""
@@ -119,6 +138,7 @@ class Answer:
             self._say(said.get("content"))
             if choice.get("finish_reason"):
                 self.finished = True
+                self._ended(choice["finish_reason"])
 
     def _blocks(self, event: Mapping[str, Any]) -> None:
         """Read an event, or a whole answer, of the messages API."""
@@ -130,6 +150,7 @@ class Answer:
             self._say(event["delta"].get("text"))
         elif kind == "message_delta":
             self._used(event.get("usage"))
+            self._ended((event.get("delta") or {}).get("stop_reason"))
         elif kind == "message_stop":
             self.finished = True
         elif kind == "message":
@@ -139,6 +160,7 @@ class Answer:
                 if block.get("type") == "text":
                     self._say(block.get("text"))
             self.finished = True
+            self._ended(event.get("stop_reason"))
         elif kind is None:
             self.failure = Failure("malformed", "the answer has another shape than the API's")
 
@@ -162,22 +184,25 @@ def refused(status: int, text: str, retry_after: str | None, key: str = "") -> F
         message = str(error.get("message") or "") if isinstance(error, dict) else str(error)
     except (ValueError, AttributeError):
         message = ""
-    message = " ".join(message.split())[:300]
-    if key:
-        message = message.replace(key, "[key]")
+    message = _shown(message, key)
     shown = f"the endpoint answers {status}" + (f": {message}" if message else "")
     temporary = status in (408, 425, 429) or status >= 500
     return Failure("overloaded" if temporary else "refused", shown, status, _seconds(retry_after))
 
 
-def _stated(error: Any) -> Failure:
+def _shown(message: str, key: str) -> str:
+    """Return the beginning of an endpoint's message on one line, without the key."""
+    return " ".join((message.replace(key, "[key]") if key else message).split())[:300]
+
+
+def _stated(error: Any, key: str) -> Failure:
     """Return the failure that the stream itself reports."""
     kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
     message = str(error.get("message", "")) if isinstance(error, Mapping) else str(error)
     temporary = any(
         word in kind for word in ("overloaded", "rate_limit", "api_error", "server_error", "timeout")
     )
-    shown = f"the endpoint reports {kind or 'an error'}: {' '.join(message.split())[:300]}"
+    shown = f"the endpoint reports {_shown(kind, key) or 'an error'}: {_shown(message, key)}"
     return Failure("overloaded" if temporary else "refused", shown)
 
 

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -177,9 +178,43 @@ class TestFailures:
         assert reply.failure is not None
         assert reply.failure.kind == "timeout"
 
-    def test_never_show_the_key(self) -> None:
+    @pytest.mark.parametrize(
+        ("api", "reason"),
+        [
+            ("openai", "length"),
+            ("openai", "content_filter"),
+            ("anthropic", "max_tokens"),
+            ("anthropic", "refusal"),
+        ],
+    )
+    @pytest.mark.parametrize("streams", [True, False])
+    def test_include_an_answer_that_the_model_did_not_end(
+        self, api: Api, reason: str, *, streams: bool
+    ) -> None:  # C9
+        """Half of a summary is no summary; the same request would end like this again."""
+        ended: dict[str, Any]
+        if api == "openai":
+            ended = {"choices": [{"message": {"content": "half"}, "finish_reason": reason}]}
+            begun, end = chat("half", end=False), [{"choices": [{"delta": {}, "finish_reason": reason}]}]
+        else:
+            ended = {"type": "message", "content": [{"type": "text", "text": "half"}], "stop_reason": reason}
+            begun = messages("half", end=False)
+            end = [{"type": "message_delta", "delta": {"stop_reason": reason}}, {"type": "message_stop"}]
+        with asking(streaming([*begun, *end]) if streams else sending(json.dumps(ended)), api=api) as (
+            client,
+            server,
+        ):
+            reply = client.ask(ASKED)
+            assert len(server.seen) == 1
+        assert reply.failure is not None
+        assert (reply.failure.kind, reply.text) == ("stopped", "")
+        assert "the answer is incomplete" in reply.failure.message
+
+    @pytest.mark.parametrize("streams", [True, False])
+    def test_never_show_the_key(self, *, streams: bool) -> None:
         """The key is hidden even if the endpoint repeats it."""
-        reply = reply_to(sending(json.dumps({"error": {"message": f"wrong key {KEY}"}}), 401))
+        said = {"error": {"message": f"wrong key {KEY}"}}
+        reply = reply_to(streaming([said]) if streams else sending(json.dumps(said), 401))
         assert KEY not in repr(reply)
         assert "wrong key [key]" in str(reply.failure)
 
