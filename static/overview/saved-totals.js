@@ -4,11 +4,14 @@
 import { api } from "../shared/api.js";
 import { compact, counted, money, number } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
+import { recall, remember } from "../shared/preferences.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 
 /** A busy session changes several times a second. */
 const INTERVAL_MS = 5000;
+/** Whether there was a line at the last visit: then its place is kept while it is read. */
+const SHOWN = "saved";
 
 class SavedTotals extends ReadingElement {
   /** @type {Api.Savings | null} */
@@ -19,6 +22,7 @@ class SavedTotals extends ReadingElement {
   }
 
   start() {
+    this.toggleAttribute("awaited", recall(SHOWN) !== null);
     this.hear(live, ["session:updated", "session:deleted"], () => this.refresh());
     super.start();
   }
@@ -26,7 +30,10 @@ class SavedTotals extends ReadingElement {
   /** @param {AbortSignal} signal */
   async read(signal) {
     const saved = await api.savings(signal);
-    if (!signal.aborted) this.#saved = saved;
+    if (signal.aborted) return;
+    this.#saved = saved;
+    remember(SHOWN, savedWords(saved) === nothing ? null : "yes");
+    this.removeAttribute("awaited");
   }
 
   view() {

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.overview_page import DROP
-from tests.browser.waiting import holds, without_live_connection
+from tests.browser.waiting import hold, holds, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
@@ -350,6 +350,27 @@ class TestSavings:
         expect(page.locator("saved-totals")).to_contain_text(
             re.compile(r"Saved [\d.]+k tokens in 1 call of 1 of\s+2 sessions, \$0\.0\d+ at the list price")
         )
+
+    def test_move_nothing_when_they_arrive_again(self, page: Page, server: Server) -> None:
+        """On the next visit the table stands where it stays once the line has been read."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, PruneRequest(max_tokens=20_000))
+        page.goto(server.url)
+        line = page.locator("saved-totals p")
+        expect(line).to_be_visible()
+        table = page.locator("table.sessions")
+        place = table.bounding_box()
+
+        def reopen() -> None:
+            page.reload()
+            expect(page.locator("tr.session-row")).to_have_count(1)
+
+        request = hold(page, "**/api/savings", reopen)
+        expect(line).to_have_count(0)
+        assert table.bounding_box() == place
+        request.continue_()
+        expect(line).to_be_visible()
+        assert table.bounding_box() == place
 
 
 class TestTheEmptyState:
