@@ -11,7 +11,7 @@
 import { ApiError, apiAt } from "../shared/api.js";
 import "../shared/context-gauge.js";
 import { CoppiceElement } from "../shared/element.js";
-import { number, percent, sentence } from "../shared/format.js";
+import { number, percent, sentence, tokens } from "../shared/format.js";
 import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
@@ -218,7 +218,9 @@ export class ContextManagerWidget extends CoppiceElement {
   view() {
     const stats = this.#stats;
     const used = stats?.utilizationPercent ?? 0;
-    const of = stats && html`${number(stats.tokens)} <span class="of">of ${number(stats.limit)}</span>`;
+    const certainty = stats?.session.pruned.certainty;
+    const of =
+      stats && html`${tokens(stats.tokens, certainty)} <span class="of">of ${number(stats.limit)}</span>`;
     /** @param {string} name @param {import("../shared/html.js").Html} value */
     const figure = (name, value) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
     return html`<section class="widget" aria-label="Context" data-state=${this.getStatus().state}>
