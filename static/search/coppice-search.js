@@ -21,7 +21,7 @@ const NONE_WITHIN = html`<p class="nothing">
   <button class="small" data-act="unlimited">Search everywhere</button>
 </p>`;
 const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned messages are found too.</p>`;
-const READING = html`<p class="muted">Searching…</p>`;
+const READING = html`<p class="muted reading">Searching…</p>`;
 const DEFAULTS = { q: "", session: "", role: "", tool: "", since: "", until: "" };
 const SHOWN_SESSIONS = 200;
 
@@ -128,8 +128,10 @@ class CoppiceSearch extends ReadingElement {
         <select name="role" aria-label="Role">${optionElements(ROLE_OPTIONS, role)}</select>
         <input type="text" name="tool" .value=${tool} placeholder="All tools" aria-label="Tool"
           spellcheck="false" autocomplete="off">
-        <label class="muted small">from <input type="date" name="since" .value=${since}></label>
-        <label class="muted small">to <input type="date" name="until" .value=${until}></label>
+        <span class="row">
+          <label class="muted small">from <input type="date" name="since" .value=${since}></label>
+          <label class="muted small">to <input type="date" name="until" .value=${until}></label>
+        </span>
       </div>
       ${this.problem("Could not search")}
       ${!this.error && hits.length === 0 && this.#instead()}
