@@ -10,6 +10,7 @@ import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { pageOf } from "../shared/session-facts.js";
@@ -179,7 +180,7 @@ class CoppiceMemory extends ReadingElement {
         <div><button data-act="add">${icon("plus")}Keep it</button></div>
       </div></div>
       ${this.problem(`Could not read the ${many}`)}
-      ${this.#kept && empty}
+      ${this.#kept ? empty : !this.error && READING}
       ${kept.length > 0 && list}`;
   }
 

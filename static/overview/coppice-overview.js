@@ -12,6 +12,7 @@ import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { optionElements } from "../shared/session-parts.js";
@@ -174,7 +175,9 @@ class CoppiceOverview extends ReadingElement {
       ${
         rows.length > 0
           ? html`<sessions-table ?data-team=${several} .value=${value}></sessions-table>`
-          : this.#sessions && noneFits(sessions.length)
+          : this.#sessions
+            ? noneFits(sessions.length)
+            : !this.error && READING
       }`;
   }
 

@@ -5,6 +5,7 @@
 import { api } from "../shared/api.js";
 import { number, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
+import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { panelText } from "./message-row.js";
 
@@ -44,6 +45,7 @@ class ArchivePanel extends ReadingElement {
           aria-label="Search messages that are out of the context" autocomplete="off">
       </div>
       ${this.problem("Could not read the archive")}
+      ${this.#messages === null && !this.error && READING}
       ${this.#messages?.length === 0 && none}
       <ul class="group-rows archive">
         ${messages.slice(0, SHOWN).map((message) => row(message, certainty))}

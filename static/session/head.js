@@ -4,7 +4,7 @@ import { counted, fileName, money, number, percent, percentSet, sentence, tokens
 import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { isMissing, problem } from "../shared/problem.js";
+import { isMissing, problem, READING } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { estimated, optionElements, stateIcon, tokenCount } from "../shared/session-parts.js";
@@ -224,7 +224,7 @@ export const stale = (error) => problem("These numbers may be old", error.messag
 
 /** The page without a session: loading, an error, or not found. @param {Error | null} error */
 export function noSession(error) {
-  if (!error) return html`<p class="muted">Reading…</p>`;
+  if (!error) return READING;
   const { message } = error;
   if (!isMissing(error)) return problem("Could not read this session", message, "retry-session");
   return html`<section class="empty">

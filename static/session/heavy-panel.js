@@ -9,6 +9,7 @@ import { api } from "../shared/api.js";
 import { counted, fileName, number, percent, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { READING } from "../shared/problem.js";
 import { Reader } from "../shared/reader.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { tokenCount } from "../shared/session-parts.js";
@@ -95,7 +96,7 @@ export class HeavyPanel extends ReadingElement {
     const [messages, heaviest] = [this.#messages, this.#heaviest];
     return html`<div class="panel-body">
       ${this.problem("Could not read what is heaviest")}
-      ${!this.error && !messages && html`<p class="muted pad">Reading…</p>`}
+      ${!this.error && !messages && READING}
       ${messages?.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
       ${messages && messages.length > 0 && heaviest && this.#lists(messages, heaviest)}
     </div>`;

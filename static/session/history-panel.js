@@ -6,7 +6,7 @@
 import { api } from "../shared/api.js";
 import { counted, number, tokens as tokenText } from "../shared/format.js";
 import { html, keyed, nothing } from "../shared/html.js";
-import { problem, reasonOf } from "../shared/problem.js";
+import { problem, READING, reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
@@ -115,7 +115,7 @@ export class HistoryPanel extends ReadingElement {
 
   #list() {
     const operations = this.#operations;
-    if (!operations) return html`<p class="muted pad">Reading…</p>`;
+    if (!operations) return READING;
     if (operations.length === 0) return html`<p class="muted pad">${NONE}</p>`;
     return html`<ol class="operations">${keyed(operations, "n", (o) => this.#entry(o))}</ol>`;
   }

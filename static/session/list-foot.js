@@ -3,6 +3,7 @@
 import { counted, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { READING } from "../shared/problem.js";
 import { isNarrowed } from "./list-head.js";
 import { canDrop, canShorten } from "./rows.js";
 
@@ -35,7 +36,7 @@ export function selection(messages, certainty) {
 /** @param {boolean} isLoaded false until the first rows came @param {number} total
  * @param {import("./list-head.js").Query} query */
 export function listFoot(isLoaded, total, query) {
-  if (!isLoaded) return html`<p class="muted">Reading…</p>`;
+  if (!isLoaded) return READING;
   if (total > 0) return "";
   if (!isNarrowed(query))
     return html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;

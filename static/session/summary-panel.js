@@ -6,6 +6,7 @@
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
+import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { agoTime } from "../shared/times.js";
@@ -58,7 +59,7 @@ class SummaryPanel extends ReadingElement {
   view() {
     const status = this.#status;
     return html`<div class="panel-body">
-      ${this.problem("Could not read the summaries")} ${status && statusOf(status)}
+      ${this.problem("Could not read the summaries")} ${status ? statusOf(status) : !this.error && READING}
       ${status && this.#summaries.length === 0 && NONE}
       ${keyed(this.#summaries, "id", summaryOf)}
       ${this.#proposed > 0 && proposedLine(this.#proposed)}

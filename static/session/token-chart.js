@@ -11,7 +11,7 @@ import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
-import { problem } from "../shared/problem.js";
+import { problem, READING } from "../shared/problem.js";
 import { mainGauge } from "../shared/session-facts.js";
 import { isByAgent, operationName } from "../shared/words.js";
 import { across, apart, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
@@ -140,7 +140,7 @@ export class TokenChart extends CoppiceElement {
     const timeline = this.#shown;
     if (!timeline?.points.length)
       return html`<div class="chart-empty muted">
-        ${!timeline && !this.#failure && "Reading…"}
+        ${!timeline && !this.#failure && READING}
         ${timeline && "No tokens yet. The line begins with the first message."}
         ${!timeline && this.#failure && problem("Could not read the chart", this.#failure, "retry-chart")}
       </div>`;

@@ -6,6 +6,7 @@ import { ApiError, api } from "../shared/api.js";
 import { number, sentence } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -133,7 +134,7 @@ class ModelsTable extends ReadingElement {
           ${keyed(shown, "name", row)}
         </tbody>
       </table></div>
-      ${this.#models && shown.length === 0 && NONE}
+      ${this.#models ? shown.length === 0 && NONE : !this.error && READING}
     </section>`;
   }
 

@@ -8,6 +8,7 @@ import { copyText } from "../shared/copy.js";
 import { counted, sentence, timeOfDay } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
@@ -142,7 +143,7 @@ class WebhooksPanel extends ReadingElement {
       ${this.problem("Could not read the webhooks")} ${this.#made && secretBox(this.#made)}
       ${this.#editing === 0 && this.#form(null)}
       ${keyed(hooks, "id", (hook) => this.#row(hook))}
-      ${this.#doc && hooks.length === 0 && this.#editing === null && NONE}
+      ${this.#doc ? hooks.length === 0 && this.#editing === null && NONE : !this.error && READING}
     </section>`;
   }
 

@@ -1,4 +1,4 @@
-// The box that reports a failure, with a button to retry.
+// What is shown in place of an answer: a failure with a button to retry, or that it is still to come.
 import { ApiError } from "./api.js";
 import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
@@ -14,6 +14,9 @@ export const isMissing = (error) => error instanceof ApiError && error.status ==
 
 /** Why a part of a page is missing that is loaded when it is first shown. */
 export const NOT_LOADED = "its file did not arrive; if it does not arrive again, reload the page";
+
+/** In place of what is still to be read, unless that comes at once. */
+export const READING = html`<p class="muted reading">Reading…</p>`;
 
 /** @param {string} what "Could not read the history" @param {string} why
  * @param {string} retry the act that tries again @param {string | number} [id] what it tries to read */

@@ -5,6 +5,7 @@ import { read, step } from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { html } from "../shared/html.js";
+import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { titleOf } from "../shared/session-facts.js";
@@ -60,11 +61,12 @@ class WidgetPage extends ReadingElement {
         <span class="muted">one session's context, on a page of another site</span>
       </div>
       ${this.problem("Could not read the sessions")}
-      ${this.#sessions && (this.#sessions.length > 0 ? this.#shown(this.#sessions) : NONE)}`;
+      ${this.#sessions ? this.#ofSessions(this.#sessions) : !this.error && READING}`;
   }
 
   /** @param {Api.Session[]} sessions */
-  #shown(sessions) {
+  #ofSessions(sessions) {
+    if (sessions.length === 0) return NONE;
     /** @type {[string, string][]} */
     const choices = sessions.map((session) => [session.id, titleOf(session)]);
     return html`<div class="row toolbar">

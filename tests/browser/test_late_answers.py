@@ -182,6 +182,26 @@ class TestALateAnswer:
         expect(page.locator(".model-edit b")).to_have_text(names[1])
 
 
+@pytest.mark.parametrize(
+    ("path", "asked", "after"),
+    [
+        ("/memory", "**/api/memories*", "No memories yet."),
+        ("/widget", "**/api/sessions?*", "There is no session yet"),
+        ("/settings", "**/api/settings", "Target and aim"),
+        ("/search?q=heron", "**/api/search?*", "No message has these words."),
+    ],
+)
+def test_a_page_says_that_it_is_being_read(
+    page: Page, server: Server, path: str, asked: str, after: str
+) -> None:
+    """What is still to come is never blank, and the words for that leave with the answer."""
+    answer = hold(page, asked, lambda: page.goto(server.url + path))
+    expect(page.locator("main .reading").first).to_be_visible()
+    answer.continue_()
+    expect(page.get_by_text(after)).to_be_visible()
+    expect(page.locator("main .reading")).to_have_count(0)
+
+
 class TestAnOpenSession:
     """An open page follows changes made elsewhere."""
 
