@@ -33,6 +33,8 @@ class RetentionPanel extends ReadingElement {
   #typed = null;
   /** The reason why the limits in the form cannot be used. */
   #fault = "";
+  /** The fields with that reason. @type {string[]} */
+  #wrong = [];
 
   start() {
     this.actions({
@@ -48,6 +50,7 @@ class RetentionPanel extends ReadingElement {
     this.#stored = await api.retention();
     this.#typed = null;
     this.#fault = "";
+    this.#wrong = [];
   }
 
   /** The limits in the form. @returns {Api.RetentionLimits} */
@@ -62,15 +65,16 @@ class RetentionPanel extends ReadingElement {
 
   async #preview() {
     const limits = this.#form();
-    /** @type {[Api.Retention | null, string]} */
-    const [found, fault] = await api.previewRetention(limits).then(
-      (found) => [found, ""],
-      (error) => [null, faultOf(error)],
+    /** @type {[Api.Retention | null, unknown]} */
+    const [found, error] = await api.previewRetention(limits).then(
+      (found) => [found, null],
+      (error) => [null, error],
     );
     if (JSON.stringify(limits) !== JSON.stringify(this.#form())) return; // typed on meanwhile
     const same = FIELDS.every(([name]) => limits[name] === this.#stored?.limits[name]);
     this.#typed = same ? null : found;
-    this.#fault = fault;
+    this.#fault = error ? faultOf(error) : "";
+    this.#wrong = error instanceof ApiError ? error.faults.map(({ field }) => field) : [];
     this.requestUpdate();
   }
 
@@ -97,14 +101,15 @@ class RetentionPanel extends ReadingElement {
       <div class="retention-fields">${FIELDS.map(
         ([name, label, unit]) => html`<label>${label}
           <span><input type="number" name=${name} min="1" step="1" inputmode="numeric" placeholder="no limit"
-            .value=${`${this.#stored?.limits[name] ?? ""}`}> ${unit}</span></label>`,
+            aria-invalid=${this.#wrong.includes(name)}
+            .value=${`${this.#stored?.limits[name] ?? ""}`}>${unit}</span></label>`,
       )}</div>
-      <p class="pad ${this.#fault !== "" || (shown?.sessions ?? 0) > 0 ? "warned" : ""}" role="status"
+      <p class="pad ${this.#fault ? "fault" : (shown?.sessions ?? 0) > 0 ? "warned" : ""}" role="status"
         >${this.#fault ? sentence(this.#fault) : shown?.text}</p>
       ${!this.#fault && shown && shown.named.length > 0 && going(shown)}
       <p class="pad muted small">
-        Limits are applied every night at 3. Sessions used within the last day stay, and so do those that you
-        keep (on the session's page, under More).
+        Limits are applied every night at 3:00. Sessions used within the last day stay, and so do those that
+        you keep (on the session's page, under More).
       </p>
       <p class="pad retention-acts">
         <button class="small primary" data-act="set-limits" ?disabled=${this.#typed === null}

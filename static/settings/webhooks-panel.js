@@ -212,11 +212,10 @@ class WebhooksPanel extends ReadingElement {
       <fieldset>
         <legend class="muted small">Events</legend>
         ${(this.#doc?.events ?? []).map(
-          ({ name, meaning }) => html`<label class="row webhook-event">
+          ({ name, meaning }) => html`<label class="webhook-event">
             <input type="checkbox" name="event" value=${name}
               .checked=${hook ? hook.events.includes(name) : true}>
-            <span>${sentence(meaning)}</span>
-            <span class="mono small muted">${name}</span>
+            <span>${sentence(meaning)} <span class="mono small muted">${name}</span></span>
           </label>`,
         )}
       </fieldset>
@@ -265,7 +264,7 @@ function resultOf({ state, tries, problem, next_try_at }) {
 
 /** @param {string} name */
 function wordsOf(name) {
-  return name.split(":")[1]?.replace("_", " ") ?? name;
+  return name === "context:summarized" ? "summarised" : (name.split(":")[1]?.replace("_", " ") ?? name);
 }
 
 customElements.define("webhooks-panel", WebhooksPanel);

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.session_page import row
 from tests.browser.waiting import holds, intercept, without_live_connection
@@ -420,6 +420,27 @@ class TestNarrowScreens:
         assert after is not None
         assert text is not None
         assert after["y"] + after["height"] <= text["y"]
+
+
+class TestTouch:
+    """Pages on a screen without a mouse."""
+
+    @pytest.mark.parametrize("path", ["/", "/search", "/memory", "/settings", "/sessions/touched"])
+    def test_has_controls_that_a_finger_hits(self, browser: Browser, server: Server, path: str) -> None:
+        """Buttons and fields take 36 px, and 40 px with the gap between them."""
+        managed(server, 6, tokens=50, id="touched")
+        with browser.new_context(
+            viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+        ) as context:
+            page = context.new_page()
+            page.goto(server.url + path)
+            expect(page.locator("main :is(button, select):visible").first).to_be_visible()
+            small = page.locator("main").evaluate(
+                """main => [...main.querySelectorAll(
+                    'button:not(.bare), .button, select, input:not([type=checkbox], [type=range]), textarea')]
+                  .filter(one => one.checkVisibility() && one.offsetHeight < 36).map(one => one.outerHTML)"""
+            )
+            assert small == []
 
 
 class TestTheToolsOfTheList:

@@ -78,6 +78,20 @@ class TestWeights:
         expect(page.locator(".fault")).to_have_count(0)
         expect(weight(page, "role")).to_have_value(f"{saved.weights['role']:g}")
 
+    def test_show_a_wrong_field_above_the_buttons(self, page: Page, server: Server) -> None:
+        """On a phone too, a refused field is in view, not behind the bar that saves."""
+        page.set_viewport_size({"width": 390, "height": 700})
+        page.goto(f"{server.url}/settings")
+        wrong = page.get_by_role("spinbutton", name="Length, points")
+        wrong.fill("-5")
+        wrong.evaluate("field => { field.blur(); scrollBy(0, field.getBoundingClientRect().bottom - innerHeight); }")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(wrong).to_be_focused()
+        field, bar = wrong.bounding_box(), page.locator(".save-bar").bounding_box()
+        assert field is not None
+        assert bar is not None
+        assert field["y"] + field["height"] <= bar["y"]
+
     def test_are_not_tried_while_a_field_is_wrong(self, page: Page, server: Server) -> None:
         """The what-if asks to correct the field, and then shows the effect."""
         managed(server, 60)
@@ -258,6 +272,18 @@ class TestModels:
         expect(first).to_contain_text("yours")
         page.get_by_role("button", name=f"Reset {name}", exact=True).click()
         expect(first).not_to_contain_text("123,456")
+
+    def test_are_edited_in_view_on_a_phone(self, page: Page, server: Server) -> None:
+        """The form is as wide as the page, though the table is wider and was moved to reach its button."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        open_below(page, server, "models-table")
+        page.get_by_label("Find a model").fill("opus")
+        page.get_by_role("button", name=re.compile("^Override")).first.click()
+        for field in page.locator(".model-edit :is(input, button)").all():
+            box = field.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
 
     def test_are_refused_without_a_window(self, page: Page, server: Server) -> None:
         """A window of 0 is refused beside the field."""

@@ -103,7 +103,9 @@ class TestRetention:
         size.fill("0")
         expect(panel.get_by_role("status")).to_have_text("All sessions together: expected at least 1, got 0.")
         expect(panel.get_by_role("button", name="Set these limits")).to_be_disabled()
+        expect(size).to_have_attribute("aria-invalid", "true")
         size.fill("70")
+        expect(size).to_have_attribute("aria-invalid", "false")
         expect(panel.get_by_role("status")).not_to_contain_text("expected")
         expect(panel.get_by_role("button", name="Set these limits")).to_be_enabled()
 
