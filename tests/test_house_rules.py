@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from scoring.settings import Settings
 from tests.shared import ROOT
 from tests.sources import Module, is_within, read_modules, read_scripts
 
@@ -326,3 +328,12 @@ class TestHelpers:
             for found in imports.finditer(path.read_text(encoding="utf-8"))
         ]
         assert not wrong, "\n" + "\n".join(wrong)
+
+
+class TestSettingsPage:
+    """The page of the settings."""
+
+    def test_has_a_control_for_every_setting(self) -> None:
+        """A field of `Settings` that no script of the page names could be changed only over the API."""
+        page = "\n".join(text for path, text in our_scripts().items() if "/settings/" in path)
+        assert [one.name for one in fields(Settings) if not re.search(rf"\b{one.name}\b", page)] == []
