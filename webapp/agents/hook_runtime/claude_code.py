@@ -6,8 +6,6 @@ to the next request. The answer is empty if there is nothing worth its tokens.
 
 from __future__ import annotations
 
-import json
-
 from webapp.agents.hook_runtime import hints
 
 TYPE_CHECKING = False
@@ -25,27 +23,10 @@ def hook(payload: dict[str, Any]) -> str:
     if event == "PreCompact":
         return str(hint.get("survive", ""))
     if event == "SessionStart":
-        return context(event, str(hint.get("lost", ""))) if payload.get("source") == "compact" else ""
+        return hints.context(event, str(hint.get("lost", ""))) if payload.get("source") == "compact" else ""
     if event == "UserPromptSubmit":
-        return context(event, warning(session, hint))
+        return hints.context(event, hints.warning(session, hint))
     return ""
-
-
-def context(event: str, text: str) -> str:
-    """Return a hook's answer that adds a text to the next request; "" for no text."""
-    if not text:
-        return ""
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
-
-
-def warning(session: str, hint: dict[str, object]) -> str:
-    """Return the hint's warning once; "" until its reason has gone away and come back."""
-    said, reason = str(hint.get("warning", "")), str(hint.get("warns_of", ""))
-    state = hints.read(session, hints.STATE)
-    if state.get("warned_of", "") == reason:
-        return ""
-    hints.write(session, hints.STATE, {**state, "warned_of": reason})
-    return said
 
 
 def status_line(payload: dict[str, Any]) -> str:

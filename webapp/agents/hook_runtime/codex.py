@@ -7,7 +7,6 @@ the agent after it, together with what was lost.
 from __future__ import annotations
 
 from webapp.agents.hook_runtime import hints
-from webapp.agents.hook_runtime.claude_code import context, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def hook(payload: dict[str, Any]) -> str:
         hints.write(session, hints.STATE, {**state, **{name: hint.get(name, "") for name in KEPT}})
     elif event == "SessionStart" and payload.get("source") == "compact":
         known = {**hint, **hints.read(session, hints.STATE)}
-        return context(event, "\n\n".join(str(known[name]) for name in KEPT if known.get(name)))
+        return hints.context(event, "\n\n".join(str(known[name]) for name in KEPT if known.get(name)))
     elif event == "UserPromptSubmit":
-        return context(event, warning(session, hint))
+        return hints.context(event, hints.warning(session, hint))
     return ""

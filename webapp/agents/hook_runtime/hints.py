@@ -62,3 +62,23 @@ def write(session: str, kind: str, value: dict[str, object], within: str | None 
         os.replace(partial, place)
     except OSError:
         pass
+
+
+# -- what the hooks of several agents answer
+
+
+def context(event: str, text: str) -> str:
+    """Return a hook's answer that adds a text to the next request; "" for no text."""
+    if not text:
+        return ""
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
+def warning(session: str, hint: dict[str, object]) -> str:
+    """Return the hint's warning once; "" until its reason has gone away and come back."""
+    said, reason = str(hint.get("warning", "")), str(hint.get("warns_of", ""))
+    state = read(session, STATE)
+    if state.get("warned_of", "") == reason:
+        return ""
+    write(session, STATE, {**state, "warned_of": reason})
+    return said
