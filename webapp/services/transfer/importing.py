@@ -87,18 +87,27 @@ class Importing:
         for archives in filter(None, (agent.archives for agent in AGENTS.values())):
             for file in (file for place in archives.find(path) for file in archives.sessions(place)):
                 try:
-                    yield file.path, self._session(file, archives.read(file))
+                    added = self._append(file, archives.read(file), file.path.name, path=str(file.path))
+                    yield file.path, self._answer(file.session_id, added)
                 except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same
                     yield file.path, _refused(file, error)
 
-    def _session(self, file: TranscriptFile, said: Iterator[Record]) -> ImportedSession:
+    def _append(
+        self,
+        file: TranscriptFile,
+        said: Iterator[Record],
+        name: str,
+        *,
+        path: str | None = None,
+        model: str | None = None,
+    ) -> Added:
+        """Append what a file `name` says to its session, which is created with `path` and `model` if it is missing."""
         records = self._asked(file.session_id, said)
         self._ingest.ensure(
-            file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
-            title=file.title, agent_type=file.agent_type,
+            file.session_id, file.source, asked=True, parent_id=file.parent_id, path=path, title=file.title,
+            agent_type=file.agent_type, model=model,
         )  # fmt: skip
-        added = self._ingest.append_records(file.session_id, records, whole_file=True, file=file.path.name)
-        return self._answer(file.session_id, added)
+        return self._ingest.append_records(file.session_id, records, whole_file=True, file=name)
 
     # -- transcripts
 
@@ -112,15 +121,13 @@ class Importing:
             raise NoSession(
                 f"{base}: {label} asked this itself, for a compaction or a suggestion; it is not a session"
             )
-        named, parent, title, agent_type = about.session_id, about.parent_id, about.title, about.agent_type
         first = head.partition(b"\n")[0]
-        session_id = named or f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
-        file = TranscriptFile(place or Path(base), session_id, parent, source, title, agent_type)
-        records = self._asked(session_id, files.decode(content, file if named else None))
-        self._ingest.ensure(
-            session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
+        session_id = about.session_id or f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
+        file = TranscriptFile(
+            place or Path(base), session_id, about.parent_id, source, about.title, about.agent_type
         )
-        added = self._ingest.append_records(session_id, records, whole_file=True, file=base)
+        said = files.decode(content, file if about.session_id else None)
+        added = self._append(file, said, base, model=model)
         if not (added.nos or added.known or added.skipped):
             added.problems.append("there is no message in it")
         return self._answer(session_id, added)
