@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from socketserver import BaseServer
 from typing import Any
 
 from flask import Flask
@@ -40,6 +41,19 @@ class Server:
     url: str
     app: App
     flask: Flask
+
+
+@contextmanager
+def serving(server: BaseServer) -> Iterator[None]:
+    """Let a server of the standard library serve in a thread until the block ends, and close it."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(PATIENCE)
 
 
 @contextmanager

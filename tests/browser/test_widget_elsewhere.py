@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +14,7 @@ from playwright.sync_api import Page, Request, expect
 
 from tests.browser.waiting import holds
 from tests.browser.writing import feed, managed
-from tests.servers import Server, running_server
+from tests.servers import Server, running_server, serving
 from webapp.access.identity import VIEWER
 
 TOKEN = "a-token-of-the-test"
@@ -61,14 +60,8 @@ class Site:
 def running_site() -> Iterator[Site]:
     """Serve the site until the block ends."""
     site = Site()
-    thread = threading.Thread(target=site.server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(site.server):
         yield site
-    finally:
-        site.server.shutdown()
-        site.server.server_close()
-        thread.join()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from examples import anthropic_sdk, langchain_middleware, langgraph_agent, openai_sdk
-from tests.servers import Server
-from tests.waiting import PATIENCE
+from tests.servers import Server, serving
 from tests.webapp.sdk_provider import ANTHROPIC_ANSWER, OPENAI_ANSWER, Provider
 from webapp.client import Coppice
 
@@ -62,12 +60,8 @@ def provider() -> Iterator[Provider]:
     """A provider whose model calls a tool first, and answers then."""
     server = Provider()
     server.answers = {"openai": [OPENAI_ANSWER, OPENAI_LAST], "anthropic": [ANTHROPIC_ANSWER, ANTHROPIC_LAST]}
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join(PATIENCE)
+    with serving(server):
+        yield server
 
 
 class TestExamples:

@@ -6,7 +6,6 @@ refuses, as the real ones do, fields that belong to no message.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,8 +13,7 @@ import anthropic
 import openai
 import pytest
 
-from tests.servers import Server
-from tests.waiting import PATIENCE
+from tests.servers import Server, serving
 from tests.webapp.sdk_provider import ANTHROPIC_ANSWER, OPENAI_ANSWER, Provider
 from webapp.client import Coppice
 
@@ -24,12 +22,8 @@ from webapp.client import Coppice
 def provider() -> Iterator[Provider]:
     """A provider on a free port."""
     server = Provider()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join(PATIENCE)
+    with serving(server):
+        yield server
 
 
 @pytest.fixture

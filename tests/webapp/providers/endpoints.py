@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.servers import serving
 from tests.waiting import PATIENCE
 
 Act = Callable[[BaseHTTPRequestHandler], None]
@@ -48,15 +49,11 @@ def answering(*acts: Act) -> Iterator[Endpoints]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     script = Endpoints(f"http://127.0.0.1:{server.server_port}/v1", list(acts))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield script
-    finally:
-        script.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(PATIENCE)
+    with serving(server):
+        try:
+            yield script
+        finally:
+            script.released.set()
 
 
 def sending(body: str | bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Act:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.servers import serving
 from tests.webapp.proxy.kept_copies import Kept
 from webapp.proxy import relay
 from webapp.proxy.relay import Relay
@@ -90,10 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def sink() -> Iterator[Sink]:
     """The provider."""
-    with Sink() as made:
-        threading.Thread(target=made.serve_forever, daemon=True).start()
+    made = Sink()
+    with serving(made):
         yield made
-        made.shutdown()
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import ssl
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.certificates import certificate_in
-from tests.servers import running_server
+from tests.servers import running_server, serving
 from webapp.errors import CoppiceError
 from webapp.sending.server import Denied, Rejected, TeamServer, Unreachable
 
@@ -45,11 +44,8 @@ class Answering:
 def other() -> Iterator[Answering]:
     """Yield such a server."""
     made = Answering()
-    thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
+    with serving(made.http):
+        yield made
 
 
 def ours(message: str) -> bytes:
@@ -127,14 +123,8 @@ class TestAnswers:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
         made.http.socket = context.wrap_socket(made.http.socket, server_side=True)
-        thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            with pytest.raises(Denied, match="SSL_CERT_FILE"):
-                TeamServer(made.url.replace("http:", "https:"), "coppice_x").push(b"{}")
-        finally:
-            made.http.shutdown()
-            made.http.server_close()
+        with serving(made.http), pytest.raises(Denied, match="SSL_CERT_FILE"):
+            TeamServer(made.url.replace("http:", "https:"), "coppice_x").push(b"{}")
 
 
 class TestPositions:
