@@ -84,7 +84,9 @@ class TestWeights:
         page.goto(f"{server.url}/settings")
         wrong = page.get_by_role("spinbutton", name="Length, points")
         wrong.fill("-5")
-        wrong.evaluate("field => { field.blur(); scrollBy(0, field.getBoundingClientRect().bottom - innerHeight); }")
+        wrong.evaluate(
+            "field => { field.blur(); scrollBy(0, field.getBoundingClientRect().bottom - innerHeight); }"
+        )
         page.get_by_role("button", name="Save", exact=True).click()
         expect(wrong).to_be_focused()
         field, bar = wrong.bounding_box(), page.locator(".save-bar").bounding_box()
