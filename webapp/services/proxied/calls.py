@@ -64,8 +64,10 @@ class Calls:
             Conflict: it names a session of another user.
         """
         read = read_call(call, user)
-        name = call.session or id_of(clean(session_in(read.body)))
+        name = call.session or id_of(clean(session_in(read.body) or read.conversation))
         own = self._store.sessions.find(name) if name else self._by_keys(read)
+        if read.conversation:
+            read = read.after(f"{read.conversation} {own.tail_hash if own else ''}")
         _refuse_foreign(own, user)
         followed = self._followed.session_of(read, name, own)
         if followed is not None:
@@ -143,8 +145,9 @@ class Calls:
         return bool(row.tail_hash and read.tools and not tools) and not self._shares(row, read)
 
     def _shares(self, row: SessionRow, read: ReadCall) -> bool:
-        followed = read.follows and self._store.usage.has_call(row.key, read.follows)
-        return bool(followed or self._store.log.known(row.key, read.keys[:1]))
+        if read.conversation or (read.follows and self._store.usage.has_call(row.key, read.follows)):
+            return True
+        return bool(self._store.log.known(row.key, read.keys[:1]))
 
     def _by_keys(self, read: ReadCall) -> SessionRow | None:
         """Return the session that a list without a name continues: by its last message, else the longest branch.

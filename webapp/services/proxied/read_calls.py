@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +30,8 @@ FOLLOWED = "previous_response_id"
 class ReadCall:
     """A call as it was read: its messages with their keys, the other fields of its body, and its answer.
 
-    It reaches the sessions of `user` alone, "" for every session.
+    It reaches the sessions of `user` alone, "" for every session. `follows` names what it continues without repeating
+    it: the id of an answer; "" where it holds the whole conversation.
     """
 
     call: CallCopy
@@ -40,11 +41,18 @@ class ReadCall:
     keys: Sequence[str]
     reply: Reply | None
     user: str = ""
+    follows: str = ""
 
     @property
-    def follows(self) -> str:
-        """Return the id of the answer that the call continues without repeating the history; "" for none."""
-        return _followed_answer(self.protocol, self.body)
+    def conversation(self) -> str:
+        """Return the id of the conversation that the provider keeps, to which the call adds; "" for none."""
+        found = self.body.get("conversation") if self.protocol.format == "responses" else None
+        found = found.get("id") if isinstance(found, Mapping) else found
+        return found if isinstance(found, str) else ""
+
+    def after(self, last: str) -> ReadCall:
+        """Return the same call as the continuation of the message `last`."""
+        return replace(self, follows=last, keys=_keys_after(last, self.items))
 
     @property
     def taken(self) -> bool:
@@ -98,16 +106,12 @@ def read_call(call: CallCopy, user: str = "") -> ReadCall:
     if not isinstance(items, list) or not items:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in TAKEN else None
+    follows = body.get(FOLLOWED) if protocol.format == "responses" else None
+    follows = follows if isinstance(follows, str) else ""
     try:
-        keys = _keys_after(_followed_answer(protocol, body), items)
-        return ReadCall(call, protocol, body, items, keys, reply, user)
+        return ReadCall(call, protocol, body, items, _keys_after(follows, items), reply, user, follows)
     except ValueError as error:
         raise Malformed(f"the request of a call cannot be read: {error}") from None
-
-
-def _followed_answer(protocol: Protocol, body: Mapping[str, Any]) -> str:
-    found = body.get(FOLLOWED) if protocol.format == "responses" else None
-    return found if isinstance(found, str) else ""
 
 
 def _keys_after(followed: str, items: Sequence[Any]) -> list[str]:

@@ -153,10 +153,15 @@ class TestACall:
 
 
 def respond(
-    client: Client, text: str, answer: str, follows: str | None = None, session: str = "proxy-s"
+    client: Client,
+    text: str,
+    answer: str,
+    follows: str | None = None,
+    session: str = "proxy-s",
+    **fields: Any,
 ) -> Any:
     """Send the copy of a call of the Responses API, whose answer has the id `answer`."""
-    asked: dict[str, Any] = {"model": "gpt-5.1", "input": text}
+    asked: dict[str, Any] = {"model": "gpt-5.1", "input": text, **fields}
     if follows is not None:
         asked["previous_response_id"] = follows
     item = {
@@ -204,6 +209,15 @@ class TestACallWithoutItsHistory:
         assert context(client) == ["a", "To a", "b", "To b", "c", "To c", "e", "To e"]
         marks = client.get("/api/sessions/proxy-s/timeline").get_json()["changes"]
         assert [one["kind"] for one in marks] == ["rewind", "rewind"]
+
+    @pytest.mark.parametrize("conversation", ["conv_1", {"id": "conv_1"}])
+    def test_may_name_its_conversation(self, client: Client, conversation: Any) -> None:  # X13
+        """The provider adds each call and its answer to it; the same question can be asked again, with other tools."""
+        for answer, tools in [("r1", []), ("r2", []), ("r3", TOOLS)]:
+            respond(client, "a", answer, session="", conversation=conversation, tools=tools)
+        assert context(client, "proxy-conv_1") == ["a", "To a"] * 3
+        assert session(client, "proxy-conv_1")["operations"] == 0
+        assert len(client.get("/api/sessions").get_json()["sessions"]) == 1
 
     def test_continues_its_session_after_an_answer_that_was_not_seen(self, client: Client) -> None:  # X13
         """The provider alone knows what was said meanwhile; nothing leaves the context."""
