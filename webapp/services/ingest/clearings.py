@@ -106,6 +106,7 @@ def _take_back(session: Session) -> None:
     if n == session.row.next_operation - 1:
         session.row.next_operation = n
     session.state.cleared_call, session.state.cleared_by = "", 0
+    session.state.undos += 1
     session.save()
 
 

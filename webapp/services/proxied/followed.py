@@ -43,13 +43,13 @@ TELLING_CHARS = 24
 class Link:
     """A followed session as the proxy knows it.
 
-    `name` is its name there, `keys` maps source ids to the proxy's keys, as of operation number `operation`, and
+    `name` is its name there, `keys` maps source ids to the proxy's keys, found with the operations `matched_at`, and
     `tail` is the key of the last message. `usage` is that of the last calls, by the provider's id.
     """
 
     name: str
     keys: Mapping[str, str] = field(default_factory=dict)
-    operation: int = -1
+    matched_at: tuple[int, int] | None = None
     tail: str = ""
     usage: OrderedDict[str, Usage] = field(default_factory=OrderedDict)
 
@@ -160,12 +160,13 @@ class FollowedCalls:
     def _match(self, row: SessionRow, link: Link, read: ReadCall) -> None:
         """Find the keys of the transcript's messages, once for each change of a session that is switched on."""
         row = self._store.sessions.get(row.id)
-        if not Session.of(self._environment, row).state.proxy.prunes or link.operation == row.next_operation:
+        session = Session.of(self._environment, row)
+        if not session.state.proxy.prunes or link.matched_at == session.operations_version:
             return
         with self._store.read():
             found = [one for one in places(self._store, row, AGENT) if isinstance(one, ViewMessage)]
         rows = [one for place in found for one in place.rows]
-        link.keys, link.operation = matched(rows, read.items, read.keys), row.next_operation
+        link.keys, link.matched_at = matched(rows, read.items, read.keys), session.operations_version
 
     def _correct(self, session_id: str, link: Link) -> None:
         """Put exact usage in place of what the transcript says of the same calls."""

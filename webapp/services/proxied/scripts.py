@@ -38,6 +38,8 @@ _CHANGES = (
     SessionDeleted,
     SessionUpdated,
 )
+# The operations that a script is made from, and those at which the keys of a transcript's messages were found.
+_At = tuple[tuple[int, int], tuple[int, int] | None]
 
 
 def key_of(row: ViewRow) -> str:
@@ -50,7 +52,7 @@ class ProxyScripts:
 
     def __init__(self, environment: Environment, followed: FollowedCalls) -> None:
         self._environment, self._store, self._followed = environment, environment.store, followed
-        self._made: dict[str, tuple[tuple[int, int], EditScript]] = {}
+        self._made: dict[str, tuple[_At, EditScript]] = {}
         self._worker = SessionWorker("proxy-scripts", self.write)
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
@@ -76,7 +78,7 @@ class ProxyScripts:
     def _own_script(self, session: Session) -> dict[str, object]:
         """Return the script of a session that the proxy knows by its own keys."""
         tail = without_repetition(session.row.tail_hash)
-        return {**self._script(session, (session.row.next_operation, 0), key_of), "tail": tail}
+        return {**self._script(session, (session.operations_version, None), key_of), "tail": tail}
 
     def _followed_script(self, session: Session, name: str) -> dict[str, object] | None:
         """Return the script of a session whose transcript is followed.
@@ -84,15 +86,15 @@ class ProxyScripts:
         Until a call of it has come since the start of the server, its messages have no keys: the script as it is.
         """
         link = self._followed.link(session.id)
-        if link is None or link.operation < 0:
+        if link is None or link.matched_at is None:
             return hints.read(name, hints.EDITS, hints.proxy_folder()) or None
         keys = link.keys
         made = self._script(
-            session, (session.row.next_operation, link.operation), lambda row: keys.get(row.id)
+            session, (session.operations_version, link.matched_at), lambda row: keys.get(row.id)
         )
         return {**made, "tail": link.tail}
 
-    def _script(self, session: Session, at: tuple[int, int], key: Key) -> EditScript:
+    def _script(self, session: Session, at: _At, key: Key) -> EditScript:
         known = self._made.get(session.id)
         if known is None or known[0] != at:
             with self._store.read():

@@ -126,7 +126,8 @@ class Operations:
             for operation in live:
                 self._take_back(change, operation)
             restored = self._restored(change)
-            change.session.state.fired = False
+            session.state.fired = False
+            session.state.undos += 1
             session.row.prunes -= sum(o.kind == "prune" for o in live)
             change.save()
             self._histories.drop(session.key)

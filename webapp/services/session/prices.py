@@ -24,8 +24,7 @@ class Basis:
     limit: int
     target: int
     aim: int
-    operations: int
-    prunes: int
+    operations_version: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,11 @@ class Session:
         return self.row.version
 
     @property
+    def operations_version(self) -> tuple[int, int]:
+        """Return numbers that change with every operation and every undo, and with nothing else."""
+        return self.row.next_operation, self.state.undos
+
+    @property
     def agent(self) -> SessionContext | None:
         """Return the context that the agent really sends; None if that is the pruned view.
 

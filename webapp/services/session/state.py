@@ -112,6 +112,8 @@ class SessionState:
     """The machine that pushes the session; "" for this one."""
     kept: bool = False
     """No limit on age and size deletes the session."""
+    undos: int = 0
+    """How often operations were undone, or taken back by their agent."""
     open_calls: dict[str, str] = field(default_factory=dict)
     """The calls that wait for their results, in a managed session."""
 

@@ -27,8 +27,7 @@ def remember_prices(session: Session, facts: SessionFacts) -> None:
 
 
 def _basis(session: Session, facts: SessionFacts) -> Basis:
-    row = session.row
-    return Basis(session.settings, facts.limit, facts.target, facts.aim, row.next_operation, row.prunes)
+    return Basis(session.settings, facts.limit, facts.target, facts.aim, session.operations_version)
 
 
 def _answer(verdict: Verdict, version: int, priced: bool) -> VerdictAnswer:

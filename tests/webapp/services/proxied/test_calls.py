@@ -47,7 +47,7 @@ def take(
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
     document: dict[str, Any] = {"id": f"c{len(messages)}{answer}", "model": "gpt-5.1", "usage": usage}
     document["choices"] = [{"message": said(answer), "finish_reason": "stop"}]
-    asked = {"model": "gpt-5.1", "messages": messages, **fields}
+    asked: dict[str, Any] = {"model": "gpt-5.1", "messages": messages, **fields}
     return hand_over(client, "/v1/chat/completions", asked, document, session, **more)
 
 
@@ -249,6 +249,22 @@ class TestTheSwitch:
         client.delete("/api/sessions/proxy-s?confirm=proxy-s")
         assert app.proxy_scripts.drained(30)
         assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
+
+    def test_sends_again_what_an_undo_brought_back(self, app: App, client: Client) -> None:  # X13
+        """After each undo the script has the edits of the operations that remain."""
+        take(client, [user("a"), said("Yes."), user("b"), said("No."), user("c")])
+        client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
+        rows = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"]
+        counts = []
+        for path in (
+            *(f"messages/{rows[i]['id']}/drop" for i in (1, 2, 3)),
+            "operations/2/undo",
+            "operations/1/undo",
+        ):
+            assert client.post(f"/api/sessions/proxy-s/{path}", json={}).status_code == 200
+            assert app.proxy_scripts.drained(30)
+            counts.append(len(hints.read("proxy-s", hints.EDITS, hints.proxy_folder())["edits"]))  # type: ignore[arg-type]
+        assert counts == [1, 2, 3, 1, 0]
 
     def test_is_refused_for_other_sessions(self, client: Client) -> None:  # X13
         """A session that no proxy sees cannot be switched on."""
