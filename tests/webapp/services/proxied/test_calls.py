@@ -43,7 +43,7 @@ def take(
     client: Client, messages: list[Any], answer: str = "Yes.", session: str = "proxy-s", **more: Any
 ) -> Any:
     """Send the copy of a chat-completions call; return the server's answer."""
-    fields = {name: more.pop(name) for name in ("tools", "model") if name in more}
+    fields: dict[str, Any] = {name: more.pop(name) for name in ("tools", "model") if name in more}
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
     document: dict[str, Any] = {"id": f"c{len(messages)}{answer}", "model": "gpt-5.1", "usage": usage}
     document["choices"] = [{"message": said(answer), "finish_reason": "stop"}]
