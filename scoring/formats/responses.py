@@ -194,6 +194,8 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
                 "filename": source.name or "document",
                 "file_data": data_url(source),
             }
+        if source.kind == "document" and source.url:
+            return {"type": "input_file", "file_url": source.url}
     return {"type": "input_text", "text": placeholder(part)}
 
 

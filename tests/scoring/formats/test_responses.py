@@ -207,6 +207,13 @@ class TestWriting:
         assert written[0]["content"][1]["filename"] == "a.pdf"
         assert written[2]["output"] == [shown]
 
+    def test_carries_the_address_of_a_document_over(self) -> None:
+        """A document that another format names by its URL is not replaced by a placeholder."""
+        part = {"fileData": {"mimeType": "application/pdf", "fileUri": "https://example.org/a.pdf"}}
+        written = encode(decode([{"role": "user", "parts": [part]}]).messages, "responses")
+        assert written[0]["content"] == [{"type": "input_file", "file_url": "https://example.org/a.pdf"}]
+        PARAMS.validate_python(written)
+
     @given(conversations())
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
         """The SDK's own types accept what is written."""
