@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import gemini, openai
 from scoring.formats.anthropic import document_text
-from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
+from scoring.formats.base import (
+    SYSTEM_KEYS,
+    Decoded,
+    Format,
+    gathered_sources,
+    place_system,
+    system_text,
+    turns_of,
+)
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered, same_part
@@ -359,6 +367,7 @@ __all__ = [
     "FORMATS",
     "OPENING",
     "OPENING_TOKENS",
+    "SYSTEM_KEYS",
     "Decoded",
     "Source",
     "call_input",

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
-import orjson
-
 from scoring.tokens import calibration, estimate_message_tokens
 from webapp.agents import AGENTS
 from webapp.agents.agent import Clears
@@ -24,7 +22,7 @@ from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import Replacement, cost
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import whole
+from webapp.services.session.stored_messages import read_features, whole
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE
 from webapp.store.log import MessageRow
@@ -119,10 +117,12 @@ def apply_recorded(session: Session, record: Cleared) -> None:
     batch, change, before = AppendBatch(session), ContextChange(session, now=at), session.main.tokens
     habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
     wanted = frozenset(record.calls)
+    outputs = _outputs(session, session.row.next_no)
+    answered = read_features([message.features for message in outputs])
     named = [
         message
-        for message in _outputs(session, session.row.next_no)
-        if not wanted.isdisjoint(orjson.loads(message.features).get("results", ()))
+        for message, features in zip(outputs, answered, strict=True)
+        if not wanted.isdisjoint(features.results)
     ]
     taken = [_cleared(session, message, habit, wanted) for message in named]
     said = f" about {record.tokens:,} tokens" if record.tokens else ""

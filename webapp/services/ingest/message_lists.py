@@ -16,6 +16,7 @@ from typing import Any
 from scoring.errors import MalformedMessage
 from scoring.formats import (
     FORMATS,
+    SYSTEM_KEYS,
     Decoded,
     decode,
     decode_readable,
@@ -74,12 +75,11 @@ def _with_prompt(decoded: Decoded) -> Decoded:
     if not prompt:
         return decoded
     system = Message("system", (Text(prompt),), wire=Wire("envelope", None))
-    envelope = {k: v for k, v in decoded.envelope.items() if k not in PROMPTS}
+    envelope = {k: v for k, v in decoded.envelope.items() if k not in SYSTEM_KEYS}
     return Decoded((system, *decoded.messages), decoded.format, envelope)
 
 
 OWN_PROMPT = "prompt"  # the source id of the system prompt that a session was created with
-PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 def next_id(before: str | None, message: Message) -> str:
