@@ -21,7 +21,7 @@ from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import in_order, session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
+from webapp.services.session.operation import OPPOSITE, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id, read_features
@@ -44,12 +44,6 @@ KINDS = (
 )
 # The largest distance in the log between the messages of a unit.
 UNIT_REACH = 256
-OPPOSITE = {
-    "pinned": "unpinned",
-    "unpinned": "pinned",
-    "drop_first": "not_drop_first",
-    "not_drop_first": "drop_first",
-}
 
 
 class Operations:

@@ -32,6 +32,13 @@ FLAGS = {
     "drop_first": ("drop_first", 1),
     "not_drop_first": ("drop_first", 0),
 }
+# kind of change -> the one that takes it back
+OPPOSITE = {
+    "pinned": "unpinned",
+    "unpinned": "pinned",
+    "drop_first": "not_drop_first",
+    "not_drop_first": "drop_first",
+}
 
 
 def reason_of(actor: str) -> str:
