@@ -90,8 +90,7 @@ def context(session: str, db: Database | None, as_json: bool) -> None:  # S7
     SESSION is an id, or enough of its beginning.
     """
     with opened(db, create=False) as app:
-        found = find_session(app, session)
-        stats = Stats(**vars(app.sessions.stats(found)), **vars(app.status.of(found)))
+        stats = app.status.stats(find_session(app, session))
     if as_json:
         write_json(stats)
     else:

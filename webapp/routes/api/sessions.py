@@ -64,7 +64,7 @@ def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
 @table.get("/sessions/<session_id>/stats", errors=(404,))
 def session_stats(app: App, session_id: str) -> Stats:
     """Return the size of the context, in total and by region, with both triggers and the time of the reading."""
-    return Stats(**vars(app.sessions.stats(session_id)), **vars(app.status.of(session_id)))
+    return app.status.stats(session_id)
 
 
 @table.get("/sessions/<session_id>/verdict", errors=(404,))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from scoring.budget import Bar, available, bars, status_line, summary_due
 from scoring.settings import Settings
-from webapp.services.catalog.answers import Due, LastSummary, Trigger
+from webapp.services.catalog.answers import Due, LastSummary, Stats, Trigger
 from webapp.services.catalog.answers import Status as StatusAnswer
+from webapp.services.catalog.sessions import Sessions
 from webapp.services.pruning.automatic import SUMMARISE
 from webapp.services.pruning.background import BackgroundSummaries, fill_of
 from webapp.services.session.environment import Environment
@@ -17,8 +18,17 @@ from webapp.store.summaries import SummaryRow
 class Status:
     """The use case of reading how full a session is, and when it will be summarised."""
 
-    def __init__(self, environment: Environment, background: BackgroundSummaries) -> None:
-        self._environment, self._store, self._background = environment, environment.store, background
+    def __init__(self, environment: Environment, background: BackgroundSummaries, sessions: Sessions) -> None:
+        self._environment, self._store = environment, environment.store
+        self._background, self._sessions = background, sessions
+
+    def stats(self, session_id: str) -> Stats:
+        """Return the sizes of a session together with its status view.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        return Stats(**vars(self._sessions.stats(session_id)), **vars(self.of(session_id)))
 
     def of(self, session_id: str) -> StatusAnswer:
         """Return the status view of a session.
