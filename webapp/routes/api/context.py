@@ -1,15 +1,15 @@
-"""Routes of a session's context: read it, plan and apply a prune, undo operations."""
+"""Routes of a session's context: read it, plan and apply a prune, undo operations, relieve an overflow."""
 
 from __future__ import annotations
 
 from webapp.access.identity import VIEWER
 from webapp.app import App
-from webapp.bodies import FormatQuery, Nothing, OperationsQuery, PlanBody, PruneBody
+from webapp.bodies import FormatQuery, Nothing, OperationsQuery, OverflowBody, PlanBody, PruneBody
 from webapp.routes.api.routing import NUMBER, Table
 from webapp.services.context.answers import Context
 from webapp.services.planning.answers import Plan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
-from webapp.services.pruning.answers import OperationFull, Operations, Undone
+from webapp.services.pruning.answers import OperationFull, Operations, Relieved, Undone
 from webapp.services.session.answers import Applied
 
 table = Table("context")
@@ -55,3 +55,11 @@ def get_operation(app: App, session_id: str, n: int) -> OperationFull:
 def undo_operation(app: App, session_id: str, n: int, body: Nothing) -> Undone:
     """Undo an operation and those after it; 409 if a compaction by the agent is among them."""
     return app.operations.undo(session_id, n)
+
+
+@table.post("/sessions/<session_id>/overflow", errors=(404, 409))
+def relieve_overflow(app: App, session_id: str, body: OverflowBody) -> Relieved:
+    """Shorten a context that the provider refused as too long; the change can be undone."""
+    if body.reported:
+        return app.overflow.relieve(session_id)
+    return app.overflow.relieve(session_id, overflow=False, actor="user")

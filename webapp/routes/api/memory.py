@@ -8,15 +8,12 @@ from webapp.bodies import (
     MemoryChange,
     NewMemory,
     Nothing,
-    OverflowBody,
     ProposalText,
     SummaryBody,
     WordsQuery,
 )
 from webapp.routes.api.routing import NUMBER, Table, number
-from webapp.services.catalog.answers import Status
 from webapp.services.context.answers import Learnings, Memories, Memory, Proposals
-from webapp.services.pruning.answers import Relieved
 from webapp.services.session.answers import Applied
 from webapp.services.summaries.answers import Summaries, Summarised, SummaryFull
 
@@ -144,17 +141,3 @@ def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
     """Cancel the summary in progress; `ok` is false if there is none."""
     app.sessions.get(session_id)
     return Ok(ok=app.background.cancel(session_id))
-
-
-@table.post("/sessions/<session_id>/overflow", errors=(404, 409))
-def relieve_overflow(app: App, session_id: str, body: OverflowBody) -> Relieved:
-    """Shorten a context that the provider refused as too long; the change can be undone."""
-    if body.reported:
-        return app.overflow.relieve(session_id)
-    return app.overflow.relieve(session_id, overflow=False, actor="user")
-
-
-@table.get("/sessions/<session_id>/status", errors=(404,))
-def session_status(app: App, session_id: str) -> Status:
-    """Return both triggers, the last summary and the available tokens, also as one line of text."""
-    return app.status.of(session_id)

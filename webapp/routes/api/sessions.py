@@ -7,7 +7,7 @@ from webapp.app import App
 from webapp.bodies import DeleteQuery, NewSession, SessionChange, SessionsQuery, TimelineQuery
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
-from webapp.services.catalog.answers import Savings, Sessions, Stats, Timeline
+from webapp.services.catalog.answers import Savings, Sessions, Stats, Status, Timeline
 from webapp.services.session.answers import Session, Verdict
 
 table = Table("sessions")
@@ -65,6 +65,12 @@ def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
 def session_stats(app: App, session_id: str) -> Stats:
     """Return the size of the context, in total and by region, with both triggers and the time of the reading."""
     return app.status.stats(session_id)
+
+
+@table.get("/sessions/<session_id>/status", errors=(404,))
+def session_status(app: App, session_id: str) -> Status:
+    """Return both triggers, the last summary and the available tokens, also as one line of text."""
+    return app.status.of(session_id)
 
 
 @table.get("/sessions/<session_id>/verdict", errors=(404,))
