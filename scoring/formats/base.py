@@ -20,6 +20,7 @@ from scoring.formats.numbering import bare_id
 from scoring.formats.reading import Place, words_in
 from scoring.formats.tool_names import allowed_name
 from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from scoring.tokens import DEFINITION
 
 TOOL_NAMES = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI and Anthropic allow
 MAX_ID_LENGTH = 40  # OpenAI's limit for a tool_call_id, the shortest of all
@@ -73,9 +74,14 @@ def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Form
 
 
 def _allowed(turn: Message, names: re.Pattern[str] | None) -> Message:
-    """Return the turn with tool names that match the pattern; a result without a name stays without."""
+    """Return the turn with tool names that match the pattern; a result without a name stays without.
+
+    Definitions of tools that its results named are left out: the provider inserted them, and no format has their text.
+    """
 
     def named(part: Part) -> Part:
+        if isinstance(part, ToolResult) and part.media:
+            part = replace(part, media=tuple(one for one in part.media if one.kind != DEFINITION))
         if isinstance(part, ToolCall) or (isinstance(part, ToolResult) and part.name):
             return replace(part, name=allowed_name(part.name, names))
         return part

@@ -22,7 +22,8 @@ from scoring.formats import (
     system_text,
     validate,
 )
-from scoring.messages import Message, Text, ToolCall, ToolResult, Wire, message
+from scoring.messages import Media, Message, Text, ToolCall, ToolResult, Wire, message
+from scoring.tokens import DEFINITION
 from tests.scoring.formats.lists import NAMES, SAMPLES, near_wire
 
 
@@ -254,6 +255,14 @@ class TestLists:
         written = encode(decode(items).messages, "openai")
         assert [m["role"] for m in written] == ["user", "assistant", "tool", "tool", "user"]
         assert [m["content"] for m in written[2:4]] == ["1", "2"]
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_leave_out_definitions_of_tools(self, name: str) -> None:
+        """A result of tool search is written as its text: a placeholder for a definition would tell nothing."""
+        found = ToolResult("c", "Fetch", "ToolSearch", media=(Media(DEFINITION, digest="Fetch"),))
+        called = Message("assistant", (ToolCall("c", "ToolSearch", "{}"),))
+        written = encode([message("user", "a"), called, Message("tool", (found,))], name)
+        assert [r.text for m in decode(written, name).messages for r in m.results] == ["Fetch"]
 
     def test_mix_kept_objects_with_new_messages(self) -> None:
         """A summary before kept messages leaves them the same objects."""
