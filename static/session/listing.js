@@ -23,6 +23,8 @@ const SHARE = 0.1;
 export class Listing {
   query = queryOf(location.search);
   rows = new Loaded();
+  /** The rows of the list before, which are drawn until those of the new list come. @type {Loaded | null} */
+  before = null;
   total = 0;
   /** The page of rows that was read last. @type {Api.Page | null} */
   page = null;
@@ -111,6 +113,7 @@ export class Listing {
 
   /** Removes the rows, so that a scroll does not continue an old list. */
   empty() {
+    if (this.rows.size > 0) this.before = this.rows;
     this.rows = new Loaded();
     this.head = this.waiting = 0;
     this.entering.clear();
@@ -195,6 +198,7 @@ export class Listing {
     } catch (error) {
       if (signal.aborted) return;
       this.error = reasonOf(error);
+      this.before = null;
       this.#list.requestUpdate();
     }
   }
@@ -234,6 +238,7 @@ export class Listing {
     const anchor = this.#viewport.anchor;
     const anchored = anchor === null ? undefined : this.rows.at(anchor);
     if (!held || page.total !== this.total) this.rows = new Loaded();
+    this.before = null;
     this.rows.put(from, page.messages);
     this.page = page;
     this.total = page.total;
@@ -293,6 +298,11 @@ export class Listing {
     }
     this.#filling = false;
     if (head !== this.head || signal.aborted) this.drawInView();
+  }
+
+  /** The row that is drawn at an index. @param {number} index */
+  shown(index) {
+    return this.rows.at(index) ?? this.before?.at(index);
   }
 
   /** Removes the rows far from those that are drawn. */

@@ -309,7 +309,8 @@ export class MessageList extends CoppiceElement {
           <span role="columnheader" class="m-score num">Score</span>
           <span role="columnheader" class="num">Tokens</span>
         </div></div>
-        <div role="rowgroup" class="rows" .style="height:${this.#viewport.top(total)}px"
+        <div role="rowgroup" class="rows" ?inert=${this.#listing.before !== null}
+          .style="height:${this.#viewport.top(total)}px"
           ><div role="presentation" class="drawn" .style="transform:translateY(${this.#origin}px)"
           >${this.#lines()}</div></div>
       </div>
@@ -334,20 +335,21 @@ export class MessageList extends CoppiceElement {
   /** The drawn rows, each with its detail where it is open, and the one that has the focus wherever it is. */
   #lines() {
     const { span, here } = this.#viewport;
-    const { rows, total } = this.#listing;
+    const { total } = this.#listing;
     const { from, to } = span;
     const drawn = Array.from({ length: Math.max(0, Math.min(to, total) - from) }, (_, i) => from + i);
     if (here >= 0 && here < from) drawn.unshift(here);
     if (here >= to && here < total) drawn.push(here);
-    const lines = drawn.map((index) => ({ index, key: rows.at(index)?.id ?? index }));
+    const lines = drawn.map((index) => ({ index, key: this.#listing.shown(index)?.id ?? index }));
     return keyed(lines, "key", ({ index }) => this.#line(index));
   }
 
   /** @param {number} index */
   #line(index) {
-    const { rows, entering, most } = this.#listing;
+    const listing = this.#listing;
+    const { entering, most } = listing;
     const { open, whole, selected } = this.#picked;
-    const message = rows.at(index);
+    const message = listing.shown(index);
     const place = `top:${this.#viewport.top(index) - this.#origin}px`;
     if (!message)
       return html`<div class="item" role="presentation" data-index=${index} .style=${place}
@@ -357,7 +359,7 @@ export class MessageList extends CoppiceElement {
     const row = messageRow(message, {
       open: isOpen,
       index,
-      bracket: bracketOf(rows.at(index - 1), message, rows.at(index + 1)),
+      bracket: bracketOf(listing.shown(index - 1), message, listing.shown(index + 1)),
       selected: selected.has(id),
       entering: entering.has(id),
       most,

@@ -123,6 +123,19 @@ class TestALateAnswer:
         page.keyboard.press("p")
         expect(changes).to_have_attribute("aria-pressed", "true")
 
+    def test_leaves_the_rows_before_in_view(self, page: Page, server: Server) -> None:
+        """While the rows of another list are read, those of the list before stay, and take no click."""
+        session = managed(server, 60, tokens=50)
+        open_and_settle(page, f"{server.url}/sessions/{session}")
+        first = page.locator('.msg[aria-rowindex="2"] .m-number')
+        asked = hold(page, LIST, lambda: page.get_by_label("Sort").select_option("oldest"), others=True)
+        expect(first).to_have_text("60")
+        expect(page.locator(".rows[inert]")).to_have_count(1)
+        expect(page.locator(".msg[data-coming]")).to_have_count(0)
+        asked.continue_()
+        expect(first).to_have_text("1")
+        expect(page.locator(".rows[inert]")).to_have_count(0)
+
     def test_still_shows_its_rows_where_others_came_before_it(self, page: Page, server: Server) -> None:
         """Messages that keep coming do not keep the fates of older ones from the list."""
         session = managed(server, 60, tokens=50)
