@@ -207,7 +207,7 @@ class TestALateAnswer:
 def test_a_page_says_that_it_is_being_read(
     page: Page, server: Server, path: str, asked: str, after: str
 ) -> None:
-    """What is still to come is never blank, and the words for that leave with the answer."""
+    """A page that waits for its answer is not blank, and the words for that leave with the answer."""
     answer = hold(page, asked, lambda: page.goto(server.url + path))
     expect(page.locator("main .reading").first).to_be_visible()
     answer.continue_()

@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.session_page import row
+from tests.browser.test_verdict import reading
 from tests.browser.waiting import holds, intercept, without_live_connection
-from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
+from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
 from webapp.services.planning.requests import PruneRequest
@@ -406,7 +407,7 @@ class TestNarrowScreens:
     def test_show_the_tokens_after_a_plan_above_the_text(
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:
-        """The tokens that a plan leaves of an output are on the line of its tokens, and cover no text."""
+        """The tokens that a plan leaves of an output are on the line of its number, and cover no text."""
         page.set_viewport_size({"width": 390, "height": 844})
         transcript = folder.transcript()
         transcript.user("Fix the login race")
