@@ -60,6 +60,4 @@ def undo_operation(app: App, session_id: str, n: int, body: Nothing) -> Undone:
 @table.post("/sessions/<session_id>/overflow", errors=(404, 409))
 def relieve_overflow(app: App, session_id: str, body: OverflowBody) -> Relieved:
     """Shorten a context that the provider refused as too long; the change can be undone."""
-    if body.reported:
-        return app.overflow.relieve(session_id)
-    return app.overflow.relieve(session_id, overflow=False, actor="user")
+    return app.overflow.relieve(session_id, reported=body.reported)

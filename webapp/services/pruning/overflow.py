@@ -51,8 +51,10 @@ class Overflow:
         self._environment, self._store = environment, environment.store
         self._histories, self._summarising = histories, summarising
 
-    def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> Relieved:
-        """Bring the context within what is usable; with `overflow` at least half of the turns are taken out.
+    def relieve(self, session_id: str, *, reported: bool = True) -> Relieved:
+        """Bring the context within what is usable, on request or because a provider `reported` that it is too long.
+
+        Then at least half of the turns are taken out.
 
         Raises:
             NotFound: there is no such session.
@@ -60,7 +62,7 @@ class Overflow:
         """
         with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
-            done = self.within(session, overflow=overflow, actor=actor)
+            done = self.within(session, overflow=reported, actor="emergency" if reported else "user")
             self._histories.drop(session.key)
         self._environment.bus.publish(done.event, SessionUpdated(session_id))
         answer = applied(session_answer(session), done.operation, done.event)
