@@ -54,7 +54,7 @@ class Overflow:
     def relieve(self, session_id: str, *, reported: bool = True) -> Relieved:
         """Bring the context within what is usable, on request or because a provider `reported` that it is too long.
 
-        Then at least half of the turns are taken out.
+        In the second case at least half of the turns are taken out.
 
         Raises:
             NotFound: there is no such session.
