@@ -67,7 +67,7 @@ export class Viewport {
     for (const detail of this.#list.querySelectorAll(".msg-detail")) this.#sizes.observe(detail);
     if (this.#focusAt === null) return;
     const open = this.#list.querySelector(`.item[data-index="${this.#focusAt}"] .m-open`);
-    if (!(open instanceof HTMLElement)) return;
+    if (!(open instanceof HTMLElement) || open.closest("[inert]")) return; // a row of the list before
     open.focus({ preventScroll: true });
     this.#focusAt = null;
   }

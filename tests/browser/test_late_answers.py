@@ -136,6 +136,18 @@ class TestALateAnswer:
         expect(first).to_have_text("1")
         expect(page.locator(".rows[inert]")).to_have_count(0)
 
+    def test_gets_the_focus_that_was_moved_before_it(self, page: Page, server: Server) -> None:
+        """A key that moves the focus while other rows are read focuses the new row, once it is there."""
+        session = managed(server, 60, tokens=50)
+        open_and_settle(page, f"{server.url}/sessions/{session}")
+        asked = hold(page, LIST, lambda: page.get_by_label("Sort").select_option("oldest"), others=True)
+        expect(page.locator(".rows[inert]")).to_have_count(1)
+        page.get_by_label("Sort").blur()
+        page.keyboard.press("j")
+        asked.continue_()
+        expect(page.locator('.msg[aria-rowindex="2"] .m-open')).to_be_focused()
+        expect(page.locator('.msg[aria-rowindex="2"] .m-number')).to_have_text("1")
+
     def test_still_shows_its_rows_where_others_came_before_it(self, page: Page, server: Server) -> None:
         """Messages that keep coming do not keep the fates of older ones from the list."""
         session = managed(server, 60, tokens=50)
