@@ -193,6 +193,7 @@ class TestFailures:
     ) -> None:  # C9
         """Half of a summary is no summary; the same request would end like this again."""
         ended: dict[str, Any]
+        end: list[Any]
         if api == "openai":
             ended = {"choices": [{"message": {"content": "half"}, "finish_reason": reason}]}
             begun, end = chat("half", end=False), [{"choices": [{"delta": {}, "finish_reason": reason}]}]
