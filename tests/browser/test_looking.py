@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.session_page import row
-from tests.browser.test_verdict import reading
 from tests.browser.waiting import holds, intercept, without_live_connection
-from tests.browser.writing import ClaudeFolder, feed, managed, words
+from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
 from webapp.services.planning.requests import PruneRequest
