@@ -113,7 +113,7 @@ class SessionState:
     kept: bool = False
     """No limit on age and size deletes the session."""
     undos: int = 0
-    """How often operations were undone, or taken back by their agent."""
+    """The number of undos, and of operations that their agent took back."""
     open_calls: dict[str, str] = field(default_factory=dict)
     """The calls that wait for their results, in a managed session."""
 

@@ -196,7 +196,7 @@ class TestACallWithoutItsHistory:
         assert len(context(client)) == 4
 
     def test_goes_back_to_the_answer_that_it_follows(self, client: Client) -> None:  # X13
-        """What came after that answer leaves the context, and comes back with a call that follows it."""
+        """Later messages leave the context, and come back with a call that follows them."""
         for text, answer, follows in [
             ("a", "r1", None),
             ("b", "r2", "r1"),
