@@ -12,7 +12,7 @@ from scoring.messages import Message
 from scoring.summary import cut_message
 from scoring.tokens import ESTIMATOR
 from tests.shared import shared_data
-from tests.webapp.services.transfer.test_resuming import sample_of
+from tests.webapp.services.transfer.resumable import sample_of
 from webapp.agents.codex.items import SUMMARY_PREFIX
 from webapp.app import App
 from webapp.config import Config

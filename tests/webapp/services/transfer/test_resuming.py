@@ -15,8 +15,8 @@ import orjson
 import pytest
 
 from tests.browser.writing import ClaudeFolder, Transcript, words
-from tests.shared import ROOT
 from tests.webapp.agents.opencode.fake_import import fake_import
+from tests.webapp.services.transfer.resumable import SAMPLES, sample_of
 from webapp.agents import AGENTS
 from webapp.agents.records import Cleared, Compaction
 from webapp.agents.view import PRUNED_NOTE
@@ -26,21 +26,6 @@ from webapp.errors import Conflict
 from webapp.services.transfer.answers import Resumed
 from webapp.services.transfer.resuming import WAITING_DAYS, write_new
 from webapp.wiring import build
-
-# A main session of each agent that can resume from a copy.
-SAMPLES = {
-    "claude-code": "claude-code/projects/-home-ada-garden/11111111-*.jsonl",
-    "codex": "codex/sessions/2026/01/02/*0001.jsonl",
-    "gemini-cli": "gemini/.gemini/tmp/garden/chats/session-2026-01-02T12-00-aaaaaaaa.jsonl",
-    "opencode": "opencode/opencode/storage/session/garden/ses_1.json",
-    "pi": "pi/agent/sessions/--home-ada-garden--/*0a.jsonl",
-}
-
-
-def sample_of(source: str) -> Path:
-    """Return the sample of an agent."""
-    [path] = (ROOT / "tests" / "transcripts").glob(SAMPLES[source])
-    return path
 
 
 @pytest.fixture
