@@ -16,7 +16,7 @@ import pytest
 
 from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.webapp.agents.opencode.fake_import import fake_import
-from tests.webapp.services.transfer.resumable import SAMPLES, sample_of
+from tests.webapp.services.transfer.resumable import sample_of
 from webapp.agents import AGENTS
 from webapp.agents.records import Cleared, Compaction
 from webapp.agents.view import PRUNED_NOTE
