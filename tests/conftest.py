@@ -5,6 +5,7 @@ Builders and fakes do not belong here; they stand beside the tests that use them
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import ipaddress
 import logging
@@ -147,6 +148,21 @@ def rules_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rule, "_compile_builder", compiled)
         yield
+
+
+@pytest.fixture(autouse=True)
+def without_browsers_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hide the event loop that Playwright leaves in a worker's thread from tests without a browser.
+
+    Otherwise what runs a loop of its own would fail, but only where a browser test came before it.
+    """
+    if "browser" in request.fixturenames:
+        yield
+        return
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(loop)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -69,8 +68,7 @@ class Asking:
                 ]
                 return hello.capabilities, tools, said
 
-        with ThreadPoolExecutor(1) as pool:  # this thread may run Playwright's event loop
-            return pool.submit(anyio.run, run).result()
+        return anyio.run(run)
 
 
 def number_of(found: str) -> int:

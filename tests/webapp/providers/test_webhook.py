@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -21,10 +20,8 @@ BODY = orjson.dumps({"type": "context:pruned", "data": {"removed": 3, "text": "Ã
 
 
 def posted(url: str, secret: str | None = None) -> Outcome:
-    """Post the body once in a thread, because this one may run Playwright's event loop."""
-    posting = post(url, secret or new_secret(), "msg_1", now_ms() // 1000, BODY)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, posting).result()
+    """Post the body once."""
+    return asyncio.run(post(url, secret or new_secret(), "msg_1", now_ms() // 1000, BODY))
 
 
 class TestSigning:
