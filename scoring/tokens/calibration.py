@@ -53,6 +53,7 @@ ALIKE_SHARE = 0.5
 class Calibration:
     """The calibration of one session. Tokens throughout; "here" is the stretch since the last compaction.
 
+    `prior` is the factor to expect without real usage: 1, unless the messages were counted for another model.
     `known`: factor and unseen come from real usage, of `calls` calls and `compactions` first ones after a compaction.
     `second` and `restored`: what the agent adds to the messages we see in the session's second call, and in the first
     after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
@@ -63,6 +64,7 @@ class Calibration:
     """
 
     factor: float = 1.0
+    prior: float = 1.0
     extra: int = 0
     unseen: int = 0
     second: int = 0
@@ -101,6 +103,15 @@ class Calibration:
 def started(unseen: int, second: int = 0, restored: int = 0) -> Calibration:
     """Return the calibration before the first call, with overheads from other sessions (`scoring.tokens.overheads`)."""
     return Calibration(unseen=unseen, second=second, restored=restored)
+
+
+def counted_for(known: Calibration, prior: float) -> Calibration:
+    """Return the calibration of messages whose tokens are `prior` times those counted; once known it does not change.
+
+    A prior outside the range of factors is replaced by the nearest bound.
+    """
+    prior = min(GREATEST_FACTOR, max(LEAST_FACTOR, prior))
+    return known if known.known else replace(known, factor=prior, prior=prior)
 
 
 def observe(
@@ -264,7 +275,7 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
 
 def _with_samples(known: Calibration, samples: tuple[Sample, ...]) -> Calibration:
     """Return the calibration with the factor and the hidden tokens that these samples show."""
-    factor = _factor(samples)
+    factor = _factor(samples, known.prior)
     return replace(known, factor=factor, extra=_extra([y - factor * x for x, y in samples]), samples=samples)
 
 
@@ -280,10 +291,10 @@ def _extra(left_over: list[float]) -> int:
     return min(MOST_EXTRA, max(0, round(max(usual, again))))
 
 
-def _factor(samples: tuple[Sample, ...]) -> float:
+def _factor(samples: tuple[Sample, ...], prior: float) -> float:
     """Return the weighted median of real growth over estimated growth; the weight of a sample is its estimate."""
     ratios = [(y / x, float(x)) for x, y in samples if x >= LEAST_SAMPLE]
-    ratios.append((1.0, float(PRIOR_TOKENS)))
+    ratios.append((prior, float(PRIOR_TOKENS)))
     ratios.sort()
     half, passed = sum(weight for _, weight in ratios) / 2, 0.0
     for ratio, weight in ratios:

@@ -17,6 +17,7 @@ from scoring.tokens.calibration import (
     after_compaction,
     after_rewind,
     after_unreported_call,
+    counted_for,
     expecting,
     judged,
     observe,
@@ -357,6 +358,27 @@ class TestACompaction:
         """The first call after it adds no sample."""
         known, _ = followed(12, 1.0)
         assert observe(after_compaction(known), 25_000, 50, 3_000, 50, call="c1").samples == known.samples
+
+
+class TestMessagesCountedForAnotherModel:
+    """Estimates that a change of model left in the unit of the model before."""
+
+    def test_are_shown_as_the_new_model_counts(self) -> None:  # S11
+        """Until usage is known the total is the estimate times the prior, which is kept within the range of factors."""
+        assert total(counted_for(Calibration(), 1.5), 1_000) == (1_500, "estimated")
+        assert total(counted_for(Calibration(), 1.0), 1_000) == (1_000, "estimated")
+        assert total(counted_for(Calibration(), 9.0), 1_000) == (2_500, "estimated")
+
+    def test_grow_by_the_prior_until_calls_show_another_factor(self) -> None:  # X11
+        """The first call shows what is in no message; small growth alone does not bring the factor back to 1."""
+        known, estimate = counted_for(Calibration(), 1.5), 0
+        for _ in range(3):
+            known, estimate = called(known, estimate, 200, 1.5)
+        assert known.factor == 1.5
+        assert counted_for(known, 1.0) == known
+        for _ in range(SAMPLES):
+            known, estimate = called(known, estimate, 2_000, 1.1)
+        assert known.factor == pytest.approx(1.1)
 
 
 class TestTheState:

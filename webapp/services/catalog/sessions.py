@@ -215,8 +215,7 @@ class Sessions:
             if "title" in changes:
                 row.title = changes["title"]
             if "model" in changes and changes["model"] != row.model:
-                row.model, row.window = changes["model"], None
-                session.state.model_changed()
+                session.change_model(changes["model"])
             if "window" in changes:
                 session.state.own_window = changes["window"] or 0
             if "automatic" in changes:

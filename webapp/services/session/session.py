@@ -44,6 +44,7 @@ Observed = dict[str, list[ObservedOverheads]]
 
 CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
 STATE_DAMAGED = "its stored running state is damaged and was reset; run `coppice verify`"
+DEFAULT_MODEL = "default"  # a name that no model has
 # Columns that a person may change while an append is being prepared.
 SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
 
@@ -51,9 +52,9 @@ SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", 
 class Scale:
     """Converts estimated tokens of one context to the tokens shown, and back.
 
-    Both are equal until real usage is known; from then on shown = offset + `factor` × estimated. `certainty` is that
-    of `tokens`; `of_parts` is that of single messages and regions, which no report tells apart: they are estimated
-    until the session's factor is learned from several calls.
+    Both are equal until real usage is known or the model is changed; from then on shown = offset + `factor` ×
+    estimated. `certainty` is that of `tokens`; `of_parts` is that of single messages and regions, which no report tells
+    apart: they are estimated until the session's factor is learned from several calls.
     """
 
     __slots__ = ("_known", "_main", "certainty", "estimate", "factor", "of_parts", "tokens")
@@ -61,7 +62,7 @@ class Scale:
     def __init__(self, known: Calibration, estimate: int, main: int | None) -> None:
         """Convert a context of `estimate`; `main` is the estimate of the one with reported usage, None for this."""
         self._known, self._main, self.estimate = known, main, estimate
-        self.factor = known.factor if known.known else 1.0
+        self.factor = known.factor
         self.certainty = calibration.total(known, estimate if main is None else main)[1]
         if main not in (None, estimate):
             self.certainty = "calibrated" if known.known else "estimated"
@@ -341,10 +342,25 @@ class Session:
         """Return the model table's row for the session's own model, without changes by settings."""
         return find_model(self.row.model, self.environment.overrides())
 
+    def change_model(self, name: str | None) -> None:
+        """Set the model. Messages that were counted before stay counted as for the old one, converted by a factor."""
+        counted = self._counted_name or DEFAULT_MODEL
+        self.row.model, self.row.window = name, None
+        self.state.model_changed()
+        if self.row.next_no == 1 or self.calibration.known:
+            return
+        self.state.counted_as = ""
+        own, before = self._model_to_count, find_model(counted, self.environment.overrides())
+        if counted != (self._counted_name or DEFAULT_MODEL):
+            self.state.count_as(counted, own.token_factor / before.token_factor)
+        else:
+            self.state.count_as("", 1.0)
+
     @property
     def _counted_name(self) -> str | None:
         agent = AGENTS.get(self.row.source)
-        return self.row.model or (agent.usual_model if agent is not None else None)
+        usual = agent.usual_model if agent is not None else None
+        return self.state.counted_as or self.row.model or usual
 
     @property
     def _model_to_count(self) -> ModelLimits:
@@ -432,6 +448,8 @@ class Session:
         """
         if current.model != self._saved["model"]:
             self.state.model_changed()
+            prior = (current.state.get("calibration") or {}).get("prior", 1.0)
+            self.state.count_as(current.state.get("counted_as", ""), prior)
         self.state.own_window = current.state.get("own_window", 0)
         self.state.kept = current.state.get("kept") is True
         self.state.proxy = ProxyState.from_dict(current.state.get("proxy"))

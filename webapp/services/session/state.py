@@ -114,6 +114,8 @@ class SessionState:
     """No limit on age and size deletes the session."""
     undos: int = 0
     """The number of undos, and of operations that their agent took back."""
+    counted_as: str = ""
+    """The model whose tokens the messages are counted in, if the session's was changed since; "" for the session's."""
     open_calls: dict[str, str] = field(default_factory=dict)
     """The calls that wait for their results, in a managed session."""
 
@@ -138,6 +140,16 @@ class SessionState:
         self.own_window = self.compaction_window = self.compaction_tokens = self.largest = 0
         self.runs, self.summed = [], False
 
+    def count_as(self, model: str, prior: float) -> None:
+        """Keep counting tokens as for `model`, each of which is expected to be `prior` of the session's present one.
+
+        The sizes in the trail are those of the present model, too.
+        """
+        times, self.counted_as = prior / self.calibration.prior, model
+        self.calibration = calibration.counted_for(self.calibration, prior)
+        self.trail = [round(times * tokens) for tokens in self.trail]
+        self.turn_tokens = [round(times * tokens) for tokens in self.turn_tokens]
+
     def count_call(self, estimate: int) -> None:
         """Count a call with a context of `estimate` tokens, whose usage may still be reported."""
         calls, sent, _ = self.run
@@ -159,7 +171,8 @@ class SessionState:
         unseen = unseen_of_sums(runs)
         if unseen is not None and not self.summed:
             self.add_unseen(unseen - self.calibration.unseen, sample)
-            self.calibration, self.largest = calibration.started(unseen), 0
+            started = calibration.started(unseen)
+            self.calibration, self.largest = calibration.counted_for(started, self.calibration.prior), 0
             self.answers -= sum(one.calls - 1 for one in runs[:-1])
         self.summed = unseen is not None or (self.summed and is_sum(run, self.calibration.unseen))
         if not self.summed or run.calls == 1:

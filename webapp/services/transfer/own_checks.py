@@ -107,8 +107,9 @@ def _is_state(source: Any, value: Any) -> None:
     state = SessionState.from_dict(value or {}, source)
     _has_type(SessionState, state)
     _has_type(type(state.unwritten), state.unwritten)
-    if not LEAST_FACTOR <= state.calibration.factor <= GREATEST_FACTOR:
-        raise ValueError(f"a factor of {state.calibration.factor}")
+    for factor in (state.calibration.factor, state.calibration.prior):
+        if not LEAST_FACTOR <= factor <= GREATEST_FACTOR:
+            raise ValueError(f"a factor of {factor}")
 
 
 def _are_parts(parts: Iterable[Any]) -> None:

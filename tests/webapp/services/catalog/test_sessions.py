@@ -165,6 +165,39 @@ class TestPatch:
         app.sessions.patch(session, model="claude-haiku-4-5")
         assert app.sessions.get(session).window == 200_000
 
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [("gpt-5", "claude-opus-4-7"), ("claude-opus-4-7", "gpt-5"), (None, "claude-opus-4-7")],
+    )
+    def test_shows_messages_as_the_new_model_counts_them(
+        self, app: App, before: str | None, after: str
+    ) -> None:  # S11
+        """Those from before the change, too, whose stored counts stay; a change back shows what was shown before."""
+        texts = [wire("user", f"Look at file_{n}.py, and say why it leaks.") for n in range(40)]
+        changed, new = (managed(app, *texts, model=model) for model in (before, after))
+        shown = app.sessions.get(changed).pruned.tokens
+        app.sessions.patch(changed, model=after)
+        for session in (changed, new):
+            app.ingest.append_messages(session, texts[:5])
+        expected = app.sessions.get(new).pruned.tokens
+        assert app.sessions.get(changed).pruned.tokens == pytest.approx(expected, rel=0.02)
+        pages = [app.messages.page(session).messages[0] for session in (changed, new)]
+        assert pages[0].tokens == pytest.approx(pages[1].tokens, abs=1)
+        app.sessions.patch(changed, model=before)
+        assert app.sessions.get(changed).pruned.tokens == pytest.approx(shown * 45 / 40, rel=0.02)
+        assert list(app.store.verify()) == []
+
+    def test_keeps_real_sizes_whatever_the_model(self, app: App) -> None:  # X11
+        """A reported size stays, and the next report teaches what the new model counts."""
+        session = managed(app, wire("user", "Look at the parser."))
+        app.ingest.append_messages(
+            session, [wire("assistant", "Done.")], usage={"input_tokens": 900, "output_tokens": 4}
+        )
+        before = app.sessions.get(session).pruned
+        app.sessions.patch(session, model="claude-opus-4-7")
+        after = app.sessions.get(session).pruned
+        assert (after.tokens, after.certainty) == (before.tokens, before.certainty) == (904, "exact")
+
 
 class TestDelete:
     """Deleting a session."""
