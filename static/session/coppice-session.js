@@ -421,7 +421,7 @@ class CoppiceSession extends CoppiceElement {
       </nav>
       <div class="columns">
         <message-list session-id=${this.sessionId} plan-id=${plan}
-          ?awaits-plan=${tab === "plan" && !this.#plan}
+          ?awaits-plan=${tab === "plan" && !this.#plan} ?followed=${session.kind === "followed"}
           certainty=${certaintyOfParts(session.pruned)}></message-list>
         ${side(session, tab ?? "heaviest", sheet, tab !== null && tab === unloaded)}
       </div>

@@ -34,12 +34,19 @@ export function selection(messages, certainty) {
 }
 
 /** @param {boolean} isLoaded false until the first rows came @param {number} total
- * @param {import("./list-head.js").Query} query */
-export function listFoot(isLoaded, total, query) {
+ * @param {import("./list-head.js").Query} query
+ * @param {string} address where a program appends messages; "" for a session that an agent writes */
+export function listFoot(isLoaded, total, query, address) {
   if (!isLoaded) return READING;
   if (total > 0) return "";
   if (!isNarrowed(query))
-    return html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;
+    return html`<p class="muted">
+      No messages yet. ${
+        address
+          ? html`A program appends them: <code>POST ${address}</code>`
+          : "They appear here as the agent writes them."
+      }
+    </p>`;
   return html`<p class="muted">
     No message fits. <button class="small" data-act="no-filter">Show all</button>
   </p>`;

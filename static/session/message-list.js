@@ -1,4 +1,4 @@
-// <message-list session-id="…" plan-id="…" awaits-plan></message-list>
+// <message-list session-id="…" plan-id="…" awaits-plan followed></message-list>
 //
 // The messages of a session with filters, search and order, each with its fate, and its text and score when
 // opened. Draws the rows in view and some around them, and reads those as the reader scrolls. While somebody
@@ -14,6 +14,7 @@ import { CoppiceElement } from "../shared/element.js";
 import { html, keyed, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
 import { problem } from "../shared/problem.js";
+import { root } from "../shared/root.js";
 import { whenLive } from "../shared/socket.js";
 import { toastError } from "../shared/toast.js";
 import { listFoot, pill, selection } from "./list-foot.js";
@@ -37,6 +38,12 @@ export class MessageList extends CoppiceElement {
   /** The certainty of the tokens of all messages. */
   get #certainty() {
     return this.getAttribute("certainty") ?? "";
+  }
+
+  /** Where a program appends messages; "" for a session that an agent writes. */
+  get #address() {
+    const path = `${root}/api/sessions/${encodeURIComponent(this.sessionId)}/messages`;
+    return this.hasAttribute("followed") ? "" : `${location.origin}${path}`;
   }
 
   start() {
@@ -315,7 +322,7 @@ export class MessageList extends CoppiceElement {
           >${this.#lines()}</div></div>
       </div>
       ${selection([...selected.values()], this.#certainty)}
-      <div class="list-foot">${(page || error === null) && listFoot(page !== null, total, query)}</div>
+      <div class="list-foot">${(page || error === null) && listFoot(page !== null, total, query, this.#address)}</div>
     </section>`;
   }
 

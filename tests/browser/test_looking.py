@@ -240,7 +240,9 @@ class TestTheChart:
         session = server.app.sessions.create(title="Empty", model="gpt-5.1")
         page.goto(f"{server.url}/sessions/{session.id}")
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
-        expect(page.get_by_text("No messages yet.")).to_be_visible()
+        expect(page.get_by_text("No messages yet.")).to_contain_text(
+            f"POST {server.url}/api/sessions/{session.id}/messages"
+        )
         server.app.sessions.patch(session.id, title="Still empty")
         expect(page.get_by_role("heading", name="Still empty")).to_be_visible()
         expect(page.get_by_text("No tokens yet.")).to_be_visible()

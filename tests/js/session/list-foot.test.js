@@ -28,11 +28,13 @@ describe("the selection", () => {
 });
 
 describe("the end of the list", () => {
-  it("is empty where there are rows", () => assert.equal(markup(listFoot(true, 100, EVERYTHING)), ""));
+  it("is empty where there are rows", () => assert.equal(markup(listFoot(true, 100, EVERYTHING, "")), ""));
   it("distinguishes a filter without matches from a session without messages", () => {
-    assert.match(markup(listFoot(true, 0, { ...EVERYTHING, q: "heron" })), /No message fits/);
-    assert.match(markup(listFoot(true, 0, EVERYTHING)), /No messages yet/);
+    assert.match(markup(listFoot(true, 0, { ...EVERYTHING, q: "heron" }, "")), /No message fits/);
+    assert.match(markup(listFoot(true, 0, EVERYTHING, "")), /No messages yet.*as the agent writes/s);
   });
+  it("gives a program the address to append messages to", () =>
+    assert.match(markup(listFoot(true, 0, EVERYTHING, "http://x/m")), /No messages yet.*<code>POST .*x\/m/s));
   it("says that the list is being read", () =>
-    assert.match(markup(listFoot(false, 0, EVERYTHING)), /Reading/));
+    assert.match(markup(listFoot(false, 0, EVERYTHING, "")), /Reading/));
 });
