@@ -116,8 +116,8 @@ def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
             message = f"cannot listen on {host} port {candidate}: {error.strerror or error}"
             raise Invalid(message, "port" if error.errno == errno.EACCES else "host") from error
         return made
-    tried = f"ports {port} to {last}" if others else f"port {port}"
-    raise Invalid(f"{tried} on {host} in use, perhaps by another Coppice; name another with --port", "port")
+    tried = f"ports {port} to {last} on {host} are" if others else f"port {port} on {host} is"
+    raise Invalid(f"{tried} in use, perhaps by another Coppice; name another with --port", "port")
 
 
 def url_of(listener: socket.socket, host: str, *, secure: bool = False) -> str:
