@@ -87,7 +87,7 @@ class Calls:
         """Append what the session does not have yet; return the number of new messages."""
         after_side_requests = self._begins_after_side_requests(row, read)
         self._begin(row.id, read)
-        if not read.taken:
+        if not read.taken or (read.follows and self._is_known(row, read)):
             return 0
         records, prompt = self._records(
             self._store.sessions.get(row.id), read, after_side_requests=after_side_requests
@@ -95,6 +95,10 @@ class Calls:
         added = len(self._ingest.append_records(row.id, records).nos)
         self._end(row.id, read, prompt)
         return added
+
+    def _is_known(self, row: SessionRow, read: ReadCall) -> bool:
+        """Return whether a copy of the call came before."""
+        return read.reply is not None and self._store.usage.has_call(row.key, read.reply.call)
 
     # -- the session
 
