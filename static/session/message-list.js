@@ -322,7 +322,8 @@ export class MessageList extends CoppiceElement {
           >${this.#lines()}</div></div>
       </div>
       ${selection([...selected.values()], this.#certainty)}
-      <div class="list-foot">${(page || error === null) && listFoot(page !== null, total, query, this.#address)}</div>
+      <div class="list-foot"
+        >${(page || error === null) && listFoot(page !== null, total, query, this.#address)}</div>
     </section>`;
   }
 
