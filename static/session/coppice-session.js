@@ -25,7 +25,7 @@ import { toast, toastError } from "../shared/toast.js";
 import { actOn, deleteSession, saveField, undo } from "./acts.js";
 import { recallChoices } from "./by-number.js";
 import { Choices, NO_CHOICES } from "./choices.js";
-import { askToDelete, bars, deletedSession, header, noSession, stale } from "./head.js";
+import { bars, deletedSession, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
 import { PANELS, side, TABS } from "./side.js";
 import { SidePanels } from "./side-panels.js";
@@ -324,7 +324,9 @@ class CoppiceSession extends CoppiceElement {
   }
 
   async #delete() {
-    if (this.#session && (await askToDelete(this.#session))) await deleteSession(this.sessionId);
+    const dialog = await import("./delete-dialog.js").catch(() => null);
+    if (!dialog) toastError(NOT_LOADED, "Could not load the dialog");
+    else if (this.#session && (await dialog.askToDelete(this.#session))) await deleteSession(this.sessionId);
   }
 
   #applyByKey() {

@@ -1,5 +1,4 @@
 // The head of the session page as markup: the session, its verdict, and the parts of its context.
-import { ask } from "../shared/ask.js";
 import { counted, fileName, money, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
 import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
@@ -372,20 +371,3 @@ function legend(session) {
     ${reserveShare(session) > 0 && reserve}
   </ul>`;
 }
-
-const UNTOUCHED = html`<p class="muted">
-  The agent's own transcript is not touched. Coppice does not follow it again.
-</p>`;
-
-/** Asks whether to delete a session. @param {Api.Session} session */
-export const askToDelete = (session) =>
-  ask({
-    title: "Delete this session?",
-    text: html`<p><b>${titleOf(session)}</b></p>
-      <p>
-        Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice.
-        This cannot be undone.
-      </p>
-      ${session.kind === "followed" && session.source !== "proxy" && UNTOUCHED}`,
-    yes: "Delete",
-  });

@@ -417,11 +417,10 @@ class TestNarrowScreens:
         transcript.assistant("Done.", tokens=180_000)
         page.goto(server.url)
         page.get_by_role("link", name="Fix the login race", exact=True).click()
-        shortened = page.locator('.msg[data-fate="shortened"]').first
-        after, text = (shortened.locator(part).bounding_box() for part in (".m-tokens small", ".m-text"))
-        assert after is not None
-        assert text is not None
-        assert after["y"] + after["height"] <= text["y"]
+        shortened = page.locator('.msg[data-fate="shortened"]:has(.m-tokens small)').first
+        gap = """row => row.querySelector('.m-text').getBoundingClientRect().top
+            - row.querySelector('.m-tokens small').getBoundingClientRect().bottom"""
+        assert shortened.evaluate(gap) >= 0
 
 
 class TestTouch:
