@@ -3,7 +3,6 @@
 from scoring.history.content import Content, Rows, content_of
 from scoring.history.content.hashes import line_hash
 from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without_changed
-from scoring.history.content.words import characters_apart, is_unspaced
 from scoring.history.cues import (
     ABOUT_ONESELF,
     MACHINE_MADE,
@@ -54,10 +53,8 @@ __all__ = [
     "Touch",
     "analyse",
     "argument_values",
-    "characters_apart",
     "content_of",
     "counter_of",
-    "is_unspaced",
     "line_hash",
     "names_file",
     "needs_content",

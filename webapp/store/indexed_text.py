@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from scoring.history import argument_values, characters_apart, is_unspaced
+from scoring.history import argument_values
 from scoring.messages import FileReference, Media, Message, ToolCall
 from webapp.store.engine import Engine
 from webapp.store.log import Log
@@ -37,22 +37,10 @@ def indexed(message: Message, of_call: Callable[[str], Sequence[str]] = argument
     return text.encode("utf-8", "replace").decode()
 
 
-def words_of(text: str) -> str:
-    """Return an indexed text as the index gets it, each character of unspaced writing a word."""
-    return characters_apart(text[:INDEXED_CHARS])
-
-
 def index_entries(db: Engine, session: int, next_seq: int) -> None:
     """Index the words of all entries of a session, inside `write()`."""
     for texts in _texts(db, session, next_seq):
         db.words.add(session, texts)
-
-
-def index_unspaced_again(db: Engine) -> None:
-    """Index again the entries of all sessions with unspaced writing, inside `write()`."""
-    for session, next_seq in db.rows("SELECT key, next_seq FROM sessions"):
-        for texts in _texts(db, session, next_seq):
-            db.words.add(session, [(seq, text) for seq, text in texts if is_unspaced(text)])
 
 
 def unindex_entries(db: Engine, session: int, next_seq: int) -> None:

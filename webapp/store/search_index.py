@@ -1,7 +1,6 @@
 """Full-text search over all messages: what is looked for, and the contract of a word index.
 
-An index holds words only; the text stays in the log, in `memories` and in `learnings`. In the index of entries each
-character of unspaced writing (Chinese, Japanese, Korean, Thai) is a word; a search for several is one for a phrase.
+An index holds words only; the text stays in the log, in `memories` and in `learnings`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from scoring.history import characters_apart
 from webapp.store.keys import bounds
 
 # Words of a search. The time of FTS5 grows with the square of their number, and it cannot be stopped in between.
@@ -35,10 +33,7 @@ def terms(q: str) -> list[Term]:
     NUL and half surrogates, which a database does not accept, are replaced, and the text is cut to 500 characters.
     A word that is repeated counts once, and words after the first `MOST_WORDS` do not count.
     """
-    found = [
-        (characters_apart(phrase or word).strip(), bool(phrase))
-        for phrase, word in _TERMS.findall(clean(q[:500]))
-    ]
+    found = [(phrase or word, bool(phrase)) for phrase, word in _TERMS.findall(clean(q[:500]))]
     found = _few([(text, quoted) for text, quoted in found if _WORD.search(text)])
     return [Term(text, n == len(found) and not quoted) for n, (text, quoted) in enumerate(found, 1)]
 

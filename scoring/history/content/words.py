@@ -28,7 +28,6 @@ _PLAIN = re.compile(r"[A-Za-z0-9_]+")
 # Letters, and the vowel signs of Indic scripts, which are not letters themselves.
 _WORD = re.compile(r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]+")
 _RUN = re.compile(f"([{UNSPACED}]+)")
-_CHARACTER = re.compile(f"[{UNSPACED}]")
 _STOP = frozenset(
     """
     a about above after again all also am an and any are as at be because been before being below between
@@ -71,11 +70,6 @@ class Words(NamedTuple):
 def is_unspaced(text: str) -> bool:
     """Return whether a text contains unspaced writing."""
     return not text.isascii() and _RUN.search(text) is not None
-
-
-def characters_apart(text: str) -> str:
-    """Return a text with blanks around each character of unspaced writing, so that each is a word of its own."""
-    return text if text.isascii() else _CHARACTER.sub(r" \g<0> ", text)
 
 
 def words_of(text: str) -> Words:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -78,32 +77,6 @@ class TestWords:
     def test_finds_nothing_else(self, indexed: Store, row: SessionRow, q: str) -> None:
         """No part of a word, no operator."""
         assert indexed.words.in_session(row.key, q) == []
-
-    @pytest.mark.parametrize(
-        ("q", "found"),
-        [
-            ("テスト", [1]),
-            ("日本", [1]),
-            ("テスト parser", [1]),
-            ("語実", []),
-            ("池泄漏", [2]),
-            ("이터베", [2]),
-            ("데이터를", []),
-        ],
-    )
-    def test_finds_a_word_inside_a_run_of_unspaced_writing(
-        self, store: Store, row: SessionRow, q: str, found: list[int]
-    ) -> None:
-        """Chinese, Japanese and Korean: characters that are beside each other, in their order."""
-        texts = ["日本語テストを実行 parser.py", "连接池泄漏已修复 데이터베이스"]
-        with store.write():
-            entries = [replace(ENTRY, seq=n, id=bytes([n]) * 16, message_no=n + 1) for n in range(2)]
-            store.log.add_entries(row.key, entries)
-            store.words.add(row.key, enumerate(texts))
-        assert store.words.in_session(row.key, q) == found
-        with store.write():
-            store.words.remove(row.key, enumerate(texts))
-        assert store.words.in_session(row.key, q) == []
 
     def test_forgets_what_is_taken_out(self, indexed: Store, row: SessionRow) -> None:
         """A deleted session is not found."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from scoring.history import is_unspaced
 from webapp.services.catalog.answers import Hit, Results
 from webapp.services.planning.answers import Archive
 from webapp.services.planning.message_pages import Messages
@@ -112,11 +111,9 @@ def _midnight(day: date | None, later: int) -> int | None:
 
 def snippet(text: str, q: str) -> str:
     """Return one line of a text around the first of the words in `q`, with … where it was cut."""
-    begins = [
-        ("" if is_unspaced(word[0]) else r"(?<!\w)") + re.escape(word) for word in re.findall(r"\w+", q)
-    ]
+    words = [re.escape(word) for word in re.findall(r"\w+", q)]
     flat = text if len(text) < 200_000 else text[:200_000]
-    match = re.search("|".join(begins), flat, re.IGNORECASE) if begins else None
+    match = re.search(rf"(?<!\w)(?:{'|'.join(words)})", flat, re.IGNORECASE) if words else None
     start = max(0, match.start() - SNIPPET_CHARS // 3) if match else 0
     if start:
         start = flat.find(" ", start, start + 30) + 1 or start

@@ -120,8 +120,6 @@ class Postgresql(Engine):
             for name, statements in self._missing().items():
                 for statement in statements:
                     self.run(statement)
-                if (program := schema.PROGRAMS.get(name)) is not None:
-                    program(self)
                 self.run("INSERT INTO schema_steps (name) VALUES (?)", (name,))
 
     def _missing(self) -> dict[str, Sequence[str]]:

@@ -10,12 +10,9 @@ A step that adds a column to a sealed part also seals that part again, because t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 
 from sqlite_utils import Database
 
-from webapp.store.engine import Engine
-from webapp.store.indexed_text import index_unspaced_again
 from webapp.store.postgresql.seals import sealed_again, statements
 from webapp.store.sqlite.migrations import migrations
 
@@ -39,10 +36,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         )""",
     ),
     "m016_rows_by_zstd": (),
-    "m017_characters_as_words": (),
 }
-# What the statements of a step cannot do, done after them.
-PROGRAMS: Mapping[str, Callable[[Engine], None]] = {"m017_characters_as_words": index_unspaced_again}
 
 # SQLite's SQL -> PostgreSQL's. Numbers are given where rows have no key of ours; a summary's position is half a place.
 _DIALECT = (

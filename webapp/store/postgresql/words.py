@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from webapp.store.engine import Engine
-from webapp.store.indexed_text import INDEXED_CHARS, words_of
+from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
 
@@ -80,7 +80,7 @@ class VectorWords(WordIndex):
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        rows = [(key(session, seq), vector(words_of(text))) for seq, text in texts if text]
+        rows = [(key(session, seq), vector(text[:INDEXED_CHARS])) for seq, text in texts if text]
         self._db.run_many(
             "INSERT INTO entry_words (key, words) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET words = excluded.words",
             rows,

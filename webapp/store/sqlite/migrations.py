@@ -9,9 +9,9 @@ from __future__ import annotations
 import orjson
 from sqlite_utils import Database, Migrations
 
-from scoring.history import Facts, Features, is_unspaced
+from scoring.history import Facts, Features
 from scoring.messages import Message, part_from_dict
-from webapp.store.indexed_text import indexed, words_of
+from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
 from webapp.store.sqlite.seals import SCHEMA as SEALS
 
@@ -500,25 +500,6 @@ def m016_rows_by_zstd(db: Database) -> None:
     db.execute(
         "CREATE INDEX sessions_source ON sessions (source, last_activity_at DESC, id) WHERE deleted_at IS NULL"
     )
-
-
-@migrations()
-def m017_characters_as_words(db: Database) -> None:
-    """Index each character of Chinese, Japanese, Korean and Thai, so that a search finds words inside a run."""
-    take_out = "INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)"
-    put_in = "INSERT INTO entry_words (rowid, text) VALUES (?, ?)"
-    for (session,) in db.execute("SELECT key FROM sessions").fetchall():
-        entries = db.execute(
-            "SELECT key, role, name, parts FROM entries WHERE key BETWEEN ? AND ? AND message_no > 0",
-            bounds(session),
-        )
-        for key, role, name, parts in entries:
-            if is_unspaced(parts):
-                before = indexed(
-                    Message(role, tuple(part_from_dict(part) for part in orjson.loads(parts)), name)
-                )
-                db.execute(take_out, (key, before))
-                db.execute(put_in, (key, words_of(before)))
 
 
 def step_names() -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from webapp.store.engine import Engine
-from webapp.store.indexed_text import words_of
+from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
 from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
 
@@ -32,11 +32,11 @@ class Words(WordIndex):
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        rows = ((key(session, seq), words_of(text)) for seq, text in texts if text)
+        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        rows = ((key(session, seq), words_of(text)) for seq, text in texts if text)
+        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
 
     def clear(self) -> None:

@@ -134,10 +134,6 @@ class TestSnippet:
         assert found.endswith(" …")
         assert len(found) <= SNIPPET_CHARS + 4
 
-    def test_shows_a_word_inside_a_run_of_unspaced_writing(self) -> None:
-        """Chinese and Japanese have no blanks around words."""
-        assert "データの検索" in snippet("行 " * 500 + "そのデータの検索です", "検索")
-
     def test_is_the_beginning_if_no_word_occurs(self) -> None:
         """The index folds accents, the snippet does not."""
         assert snippet("naïve input", "naive") == "naïve input"

@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 
-import orjson
 import psycopg
 import pytest
 
@@ -19,21 +18,10 @@ from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import ForeignStore, StoreError
 from webapp.store import Store
-from webapp.store.keys import key
-from webapp.store.log import EntryRow
 from webapp.store.postgresql.engine import STORE_LOCK
 from webapp.store.postgresql.schema import SINCE, STEPS
 from webapp.store.sqlite.migrations import migrations
 from webapp.store.usage import CallRow
-
-
-def entry(number: int, text: str) -> EntryRow:
-    """Return an entry with a text, alone in its message."""
-    parts = orjson.dumps([{"type": "text", "text": text}]).decode()
-    return EntryRow(
-        number, bytes([number]) * 16, number, None, None, None, "message", "user", "", parts,
-        None, None, None, None, None,
-    )  # fmt: skip
 
 
 @pytest.fixture
@@ -86,22 +74,6 @@ class TestSchema:
                 again.usage.put_calls(row.key, [call._replace(call_key="d", service_tier="batch")])
             assert list(again.verify()) == []
             assert [one.service_tier for one in again.usage.calls(row.key)] == ["", "batch"]
-
-    def test_indexes_characters_of_unspaced_writing_again(self, server: Server) -> None:
-        """A store whose index held a run of them as one word finds a word inside it."""
-        with closing(Store(server)) as made, made.write():
-            row = made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
-            made.log.add_entries(row.key, [entry(1, "日本語テスト"), entry(2, "plums")])
-        with psycopg.connect(server.url) as old:
-            old.execute("UPDATE sessions SET next_seq = 3")
-            for seq, words in ((1, "'日本語テスト':1"), (2, "'plums':1")):
-                old.execute(
-                    "INSERT INTO entry_words (key, words) VALUES (%s, %s)", (key(row.key, seq), words)
-                )
-            old.execute("DELETE FROM schema_steps WHERE name = 'm017_characters_as_words'")
-        with closing(Store(server)) as again:
-            found = [again.words.in_session(row.key, word) for word in ("テスト", "plums", "語ト")]
-            assert found == [[1], [2], []]
 
     def test_refuses_the_store_of_a_newer_version(self, server: Server) -> None:
         """A step that this version does not know: nothing is written by rules that have changed."""

@@ -207,36 +207,6 @@ class TestWordsOfCalls:
         store.close()
 
 
-class TestCharactersAsWords:
-    """The index of a database that held a run of Chinese or Japanese as one word."""
-
-    def test_are_indexed_again(self, tmp_path: Path) -> None:
-        """A word inside a run is found, other words still are, and the old words can be removed."""
-        texts = {1: "日本語テストを実行", 2: "the plums", 3: "naïve テスト.py"}
-        with sqlite3.connect(tmp_path / "a.db") as connection:
-            migrations.apply(Database(connection), stop_before="m017_characters_as_words")
-            connection.execute(
-                "INSERT INTO sessions (key, id, source, kind, created_at, last_activity_at, next_seq) "
-                "VALUES (1, 's', 'api', 'managed', 1, 1, 4)"
-            )
-            for seq, text in texts.items():
-                parts = orjson.dumps([{"type": "text", "text": text}]).decode()
-                connection.execute(
-                    "INSERT INTO entries (key, id, message_no, kind, role, parts) "
-                    "VALUES (?, x'00', ?, 'm', 'assistant', ?)",
-                    (key(1, seq), seq, parts),
-                )
-                connection.execute("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", (key(1, seq), text))
-        connection.close()
-        store = Store(tmp_path / "a.db")
-        words = ("テスト", "実行", "plums", "naive", "py", "語実")
-        assert [store.words.in_session(1, f'"{word}"') for word in words] == [[1, 3], [1], [2], [3], [3], []]
-        with store.write():
-            store.words.remove(1, texts.items())
-        assert [store.words.in_session(1, word) for word in words] == [[]] * 6
-        store.close()
-
-
 class TestTokens:
     """Tokens of a database that knew two roles."""
 
