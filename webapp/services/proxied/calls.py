@@ -66,8 +66,8 @@ class Calls:
         read = read_call(call, user)
         name = call.session or id_of(clean(session_in(read.body) or read.conversation))
         own = self._store.sessions.find(name) if name else self._by_keys(read)
-        if read.conversation:
-            read = read.after(f"{read.conversation} {own.tail_hash if own else ''}")
+        if read.conversation:  # a copy that comes again has the same time
+            read = read.after(f"{read.conversation} {call.at}")
         _refuse_foreign(own, user)
         followed = self._followed.session_of(read, name, own)
         if followed is not None:
@@ -97,8 +97,13 @@ class Calls:
         return added
 
     def _is_known(self, row: SessionRow, read: ReadCall) -> bool:
-        """Return whether a copy of the call came before."""
-        return read.reply is not None and self._store.usage.has_call(row.key, read.reply.call)
+        """Return whether a copy of the call came before: its usage is known, or all its messages are."""
+        if read.reply is None:
+            return False
+        known = self._store.log.known(row.key, [*read.keys, *read.reply_keys])
+        return self._store.usage.has_call(row.key, read.reply.call) or len(known) == len(
+            {*read.keys, *read.reply_keys}
+        )
 
     # -- the session
 
@@ -149,9 +154,7 @@ class Calls:
         return bool(row.tail_hash and read.tools and not tools) and not self._shares(row, read)
 
     def _shares(self, row: SessionRow, read: ReadCall) -> bool:
-        if read.conversation or (read.follows and self._store.usage.has_call(row.key, read.follows)):
-            return True
-        return bool(self._store.log.known(row.key, read.keys[:1]))
+        return bool(read.follows or self._store.log.known(row.key, read.keys[:1]))
 
     def _by_keys(self, read: ReadCall) -> SessionRow | None:
         """Return the session that a list without a name continues: by its last message, else the longest branch.
@@ -254,6 +257,7 @@ class Calls:
         """Return the records of a call that the session does not have yet, and the source id of its system prompt."""
         at, keys, end = self._time(read.call), read.keys, self._end_before(row, read)
         known = self._store.log.known(row.key, [*keys, *read.reply_keys])
+        parent = end or (row.tail_hash if read.follows else None)
         digest, words = _prompt(read)
         prompt = before = Session.of(self._environment, row).state.proxy.prompt
         records: list[Record] = []
@@ -274,7 +278,7 @@ class Calls:
                 if message is None:
                     records.append(Problem(i, "a message of a request could not be read"))
                 else:
-                    records.append(Entry(message, key, keys[i - 1] if i else end, at=at, model=read.model))
+                    records.append(Entry(message, key, keys[i - 1] if i else parent, at=at, model=read.model))
         return records + self._answer(row, read, known), prompt
 
     def _end_before(self, row: SessionRow, read: ReadCall) -> str | None:

@@ -166,8 +166,11 @@ def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
 
 def _grow_call(calls: dict[int, dict[str, Any]], delta: Mapping[str, Any]) -> None:
     """Add a piece of a call: of a function or of a custom tool."""
-    kind = "custom" if delta.get("custom") else "function"
-    call = calls.setdefault(delta.get("index", 0), {"id": "", "type": kind})
+    kind = delta.get("type") or ("custom" if delta.get("custom") else "function")
+    call = calls.setdefault(
+        delta.get("index", 0), {"id": "", "type": kind if kind in _CALL_TEXTS else "function"}
+    )
+    kind = call["type"]
     call["id"] = delta.get("id") or call["id"]
     _grow_texts(call.setdefault(kind, dict.fromkeys(_CALL_TEXTS[kind], "")), delta.get(kind) or {})
 

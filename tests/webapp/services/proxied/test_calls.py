@@ -158,9 +158,13 @@ def respond(
     answer: str,
     follows: str | None = None,
     session: str = "proxy-s",
+    without: str = "",
     **fields: Any,
 ) -> Any:
-    """Send the copy of a call of the Responses API, whose answer has the id `answer`."""
+    """Send the copy of a call of the Responses API, whose answer has the id `answer`, `without` its usage or all of it.
+
+    The numbers of answers give the order of the calls in time.
+    """
     asked: dict[str, Any] = {"model": "gpt-5.1", "input": text, **fields}
     if follows is not None:
         asked["previous_response_id"] = follows
@@ -171,7 +175,18 @@ def respond(
     }
     usage = {"input_tokens": 100, "output_tokens": 10}
     document = {"id": answer, "model": "gpt-5.1", "status": "completed", "output": [item], "usage": usage}
-    return hand_over(client, "/v1/responses", asked, document, session)
+    if without == "usage":
+        del document["usage"]
+    at = 1_780_000_000_000 + int(answer[1:])
+    return hand_over(
+        client,
+        "/v1/responses",
+        asked,
+        document,
+        session,
+        at=at,
+        **({"whole": False} if without == "answer" else {}),
+    )
 
 
 class TestACallWithoutItsHistory:
@@ -225,11 +240,24 @@ class TestACallWithoutItsHistory:
             respond(client, "a", answer, session="", conversation="conv_1")
         assert context(client, "proxy-conv_1") == ["a", "To a"] * 2
 
-    def test_continues_its_session_after_an_answer_that_was_not_seen(self, client: Client) -> None:  # X13
-        """The provider alone knows what was said meanwhile; nothing leaves the context."""
+    @pytest.mark.parametrize("without", ["usage", "answer"])
+    def test_is_appended_once_without_usage_or_answer(self, client: Client, without: str) -> None:  # X13
+        """Its messages are known by the time of the call."""
+        for _ in range(3):
+            respond(client, "a", "r1", session="", conversation="conv_1", without=without)
+        assert context(client, "proxy-conv_1") == ["a", "To a"][: 1 if without == "answer" else 2]
+
+    @pytest.mark.parametrize("tools", [[], TOOLS])
+    def test_continues_its_session_after_an_answer_that_was_not_seen(
+        self, client: Client, tools: list[Any]
+    ) -> None:  # X13
+        """The provider alone knows what was said meanwhile; nothing leaves the context, nor with a later branch."""
         respond(client, "a", "r1")
-        respond(client, "c", "r3", "unseen")
+        respond(client, "c", "r3", "unseen", tools=tools)
         assert context(client) == ["a", "To a", "c", "To c"]
+        respond(client, "d", "r4", "r3", tools=tools)
+        respond(client, "e", "r5", "r3", tools=tools)
+        assert context(client) == ["a", "To a", "c", "To c", "e", "To e"]
 
 
 class TestTheSwitch:
