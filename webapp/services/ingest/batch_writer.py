@@ -226,7 +226,7 @@ class BatchWriter:
             session.state.add_to_groups(session.main.estimate - before)
             unnamed = row.model is None
             records = request.records(row) if callable(request.records) else request.records
-            apply_meta(row, session.state, records)  # the model decides how tokens are counted
+            apply_meta(session, records)  # the model decides how tokens are counted
             batch = AppendBatch(session)
             for record in records:
                 if isinstance(record, Meta) and record.version:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from scoring.messages import Message, ToolCall
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Unknown, UsageReport
 from webapp.errors import Conflict
-from webapp.services.session.state import SessionState
+from webapp.services.session.session import Session
 from webapp.store.keys import is_long
 from webapp.store.sessions import SessionRow
 
@@ -120,15 +120,16 @@ def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
     return found
 
 
-def apply_meta(row: SessionRow, state: SessionState, records: Iterable[Record]) -> None:
+def apply_meta(session: Session, records: Iterable[Record]) -> None:
     """Copy what records say about the session into its row; later ones win.
 
     A change of model clears what was known of the window (X10).
     """
+    row = session.row
     for record in records:
         if isinstance(record, Meta):
             row.title = record.title or row.title
-            _take_model(row, state, record.model)
+            _take_model(session, record.model)
             row.cwd = record.cwd or row.cwd
             row.agent_type = record.agent_type or row.agent_type
             if record.parent != row.id:  # a copy of a sub-agent's file under another name claims this
@@ -138,8 +139,11 @@ def apply_meta(row: SessionRow, state: SessionState, records: Iterable[Record]) 
             row.model = record.model
 
 
-def _take_model(row: SessionRow, state: SessionState, model: str | None) -> None:
-    if model and row.model and model != row.model:
+def _take_model(session: Session, model: str | None) -> None:
+    row, state = session.row, session.state
+    if state.counted_as and model and model != row.model:
+        session.change_model(model)
+    elif model and row.model and model != row.model:
         row.window = None
         state.model_changed()
     row.model = model or row.model

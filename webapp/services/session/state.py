@@ -143,8 +143,10 @@ class SessionState:
     def count_as(self, model: str, prior: float) -> None:
         """Keep counting tokens as for `model`, each of which is expected to be `prior` of the session's present one.
 
-        The sizes in the trail are those of the present model, too.
+        The sizes in the trail are those of the present model, too. Nothing changes once usage is known.
         """
+        if self.calibration.known:
+            return
         times, self.counted_as = prior / self.calibration.prior, model
         self.calibration = calibration.counted_for(self.calibration, prior)
         self.trail = [round(times * tokens) for tokens in self.trail]

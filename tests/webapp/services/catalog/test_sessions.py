@@ -9,6 +9,7 @@ import pytest
 
 from scoring.errors import InvalidSettings
 from tests.webapp.building import conversation, entries, entry, followed, heard, managed, said, user, wire
+from webapp.agents.records import Meta
 from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
@@ -186,6 +187,17 @@ class TestPatch:
         app.sessions.patch(changed, model=before)
         assert app.sessions.get(changed).pruned.tokens == pytest.approx(shown * 45 / 40, rel=0.02)
         assert list(app.store.verify()) == []
+
+    def test_counts_as_before_once_the_agent_names_the_old_model_again(self, app: App) -> None:  # S11
+        """A model in a transcript counts like one that a person sets."""
+        session = followed(app, *conversation(4))
+        app.ingest.append_records(session, [Meta(model="gpt-5")])
+        before = app.sessions.get(session).agent.tokens
+        app.sessions.patch(session, model="claude-opus-4-7")
+        assert app.sessions.get(session).agent.tokens > 1.2 * before
+        app.ingest.append_records(session, [Meta(model="gpt-5")])
+        assert app.sessions.get(session).agent.tokens == before
+        assert app.store.sessions.get(session).state["counted_as"] == ""
 
     def test_keeps_real_sizes_whatever_the_model(self, app: App) -> None:  # X11
         """A reported size stays, and the next report teaches what the new model counts."""

@@ -15,7 +15,7 @@ from webapp.services.ingest.record_batches import (
     weight,
     weight_of,
 )
-from webapp.services.session.state import SessionState
+from webapp.services.session.session import Session
 
 
 class TestBatches:
@@ -82,9 +82,9 @@ class TestFacts:
     def test_never_make_a_session_its_own_parent(self, app: App) -> None:
         """The first parent that is another session is used."""
         followed(app, session_id="s")
-        row = app.store.sessions.get("s")
-        apply_meta(row, SessionState(), [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])
-        assert row.parent_id == "t"
+        session = Session.load(app.environment, "s")
+        apply_meta(session, [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])
+        assert session.row.parent_id == "t"
 
 
 class TestProblems:
