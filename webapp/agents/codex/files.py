@@ -15,6 +15,7 @@ SOURCE = "codex"
 
 _FIELDS = ("id", "forked_from_id", "parent_thread_id", "agent_nickname", "agent_role", "subagent")
 _FIELD = re.compile(rf'"({"|".join(_FIELDS)})"\s*:\s*"([^"\\]+)"'.encode())
+_SUBAGENT = re.compile(rb'"subagent"\s*:\s*\{')
 _HEAD = 4096
 
 
@@ -48,12 +49,12 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
     The row is long and `head` may cut it off, so its fields are searched for instead of parsed.
     """
     first, ids = head.partition(b"\n")[0], UUID.findall(path.name)
-    found = (
-        reversed(_FIELD.findall(first)) if b'"session_meta"' in first else ()
-    )  # the first of a name counts
-    fields = {name.decode(): value.decode("utf-8", "replace") for name, value in found}
-    named = fields.get("id")
-    own = named if named is not None and UUID.fullmatch(named) else None
+    first = first if b'"session_meta"' in first else b""
+    found = [(name.decode(), value.decode("utf-8", "replace")) for name, value in _FIELD.findall(first)]
+    fields = dict(reversed(found))  # the first of a name counts
+    if _SUBAGENT.search(first):
+        fields.setdefault("subagent", "sub-agent")
+    own = next((value for name, value in found if name == "id" and UUID.fullmatch(value)), None)
     return _origin(ids[-1] if ids else own, fields)
 
 

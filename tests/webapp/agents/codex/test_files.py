@@ -55,6 +55,13 @@ SPAWNED = {"thread_spawn": {"parent_thread_id": "p", "agent_nickname": "Robin", 
         ({"source": {"subagent": "review"}, "parent_thread_id": "p"}, "p", None, "review"),
         ({"source": {"subagent": SPAWNED}, "forked_from_id": "p"}, "p", "Robin", "explorer"),
         ({"forked_from_id": OWN}, None, None, "fork"),
+        ({"source": {"subagent": {"other": "x"}}}, None, None, "sub-agent"),
+        (
+            {"source": {"subagent": {"thread_spawn": {"agent_role": "r"}}}, "forked_from_id": "p"},
+            "p",
+            None,
+            "r",
+        ),
     ],
 )
 def test_the_origin_may_be_a_fork_or_a_review(
