@@ -58,10 +58,12 @@ def server_address(address: str, option: str) -> str:
     Raises:
         Invalid: it is not the address of a server; the message names the option.
     """
+    address = address.strip()
     host = http_host(address)
-    if not host or "?" in address or "#" in address:
+    if not host or {*"?#@"}.intersection(address):
+        got = "" if "@" in address else f", got {address}"  # it may have a password in it
         raise Invalid(
-            f"bad value for {option}; expected an address like https://coppice.example, got {address}",
+            f"bad value for {option}; expected an address like https://coppice.example{got}",
             option.lstrip("-"),
         )
     if address.lower().startswith("http:") and not is_loopback(host):
