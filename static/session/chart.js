@@ -78,8 +78,8 @@ export function steepest(points, count) {
     .slice(0, count);
 }
 
-/** The width of a mark, and the farthest that it stands from its place. */
-const [MARK_PX, ASIDE_PX] = [24, 96];
+/** The width of a mark, the farthest that it stands from its place, and the first place of one in view. */
+const [MARK_PX, ASIDE_PX, FIRST_PX] = [24, 96, 12];
 
 /** Moves marks to the left where they would cover each other. Of marks at one place the last stays there.
  * @param {(number | null)[]} places in pixels */
@@ -89,7 +89,7 @@ export function apart(places) {
   for (const [place, i] of places
     .flatMap((place, i) => (place === null ? [] : [/** @type {const} */ ([place, i])]))
     .sort(([a, i], [b, j]) => b - a || j - i)) {
-    next = Math.max(place - ASIDE_PX, Math.min(place, next - MARK_PX));
+    next = Math.max(Math.min(place, FIRST_PX), place - ASIDE_PX, Math.min(place, next - MARK_PX));
     moved[i] = next;
   }
   return moved;

@@ -118,6 +118,8 @@ describe("marks at one place", () => {
 
   it("stay near it, and in their order whatever the order of the operations", () => {
     assert.deepEqual(apart([300, null, 50, 50]), [300, null, 26, 50]);
+    assert.ok(apart(Array(5).fill(50)).every((place) => Number(place) >= 12));
+    assert.deepEqual(apart([4]), [4]);
     assert.ok(apart(Array(50).fill(500)).every((place) => Number(place) >= 400));
   });
 });
