@@ -25,7 +25,7 @@ from webapp.services.context.answers import ContextBudget, ContextSummaries, Too
 from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
 from webapp.services.session.environment import Environment
-from webapp.services.session.session import Scale, Session
+from webapp.services.session.session import DEFAULT_MODEL, Scale, Session
 from webapp.services.session.times import iso
 from webapp.store.sessions import SessionRow
 
@@ -111,7 +111,7 @@ class Context:
         )
         sent = _rated(rest, settings) if reads_keywords(settings) else [s.item for s in rest]
         snapshot = Snapshot(sent, memories, learnings, tool_tokens=session.pruned.region("tools"))
-        built = build(snapshot, session.row.model or "default", prompt, config)
+        built = build(snapshot, session.row.model or DEFAULT_MODEL, prompt, config)
         if not built.system_prompt:
             return built, built.messages
         if built.system_prompt == prompt:
