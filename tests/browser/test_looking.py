@@ -66,6 +66,17 @@ LETTERS = """line => {
 }"""
 
 
+def open_above_target(page: Page, server: Server, folder: ClaudeFolder) -> None:
+    """Open a followed session above its target, whose list shows a plan with shortened outputs."""
+    transcript = folder.transcript()
+    transcript.user("Fix the login race")
+    for i in range(30):
+        transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
+    transcript.assistant("Done.", tokens=180_000)
+    page.goto(server.url)
+    page.get_by_role("link", name="Fix the login race", exact=True).click()
+
+
 class TestTheChart:
     """Tokens over time."""
 
@@ -370,13 +381,7 @@ class TestWideScreens:
     def test_show_each_message_on_one_line(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
         """This includes shortened outputs, which show their tokens before and after."""
         page.set_viewport_size({"width": 1920, "height": 1080})
-        transcript = folder.transcript()
-        transcript.user("Fix the login race")
-        for i in range(30):
-            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
-        transcript.assistant("Done.", tokens=180_000)
-        page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        open_above_target(page, server, folder)
         expect(page.locator(".m-tokens small").first).to_be_visible()
         heights = page.locator(".msg").evaluate_all(
             "rows => rows.map(row => row.getBoundingClientRect().height)"
@@ -410,13 +415,7 @@ class TestNarrowScreens:
     ) -> None:
         """The tokens that a plan leaves of an output are on the line of its number, and cover no text."""
         page.set_viewport_size({"width": 390, "height": 844})
-        transcript = folder.transcript()
-        transcript.user("Fix the login race")
-        for i in range(30):
-            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
-        transcript.assistant("Done.", tokens=180_000)
-        page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        open_above_target(page, server, folder)
         shortened = page.locator('.msg[data-fate="shortened"]:has(.m-tokens small)').first
         gap = """row => row.querySelector('.m-text').getBoundingClientRect().top
             - row.querySelector('.m-tokens small').getBoundingClientRect().bottom"""

@@ -141,7 +141,7 @@ class SessionState:
         self.runs, self.summed = [], False
 
     def count_as(self, model: str, prior: float) -> None:
-        """Keep counting tokens as for `model`, each of which is expected to be `prior` of the session's present one.
+        """Keep counting tokens as for `model`; one of them is expected to be `prior` tokens of the present model.
 
         The sizes in the trail are those of the present model, too. Nothing changes once usage is known.
         """
