@@ -9,7 +9,7 @@ import ipaddress
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ FROM_ENVIRONMENT = (
     *SIZES,
 )
 ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:/?#@\s\[\]*]+)(:\d+)?")
-QUEUE = re.compile(r"rediss?://[^\s/]|unix://")
+HTTP, REDIS = ("http", "https"), ("redis", "rediss")
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
@@ -101,14 +101,14 @@ def database(name: str | Path | Server) -> Database:
     return name if isinstance(name, Server) else Path(name).expanduser().absolute()
 
 
-def http_host(url: str) -> str | None:
-    """Return the host of an http or https address; None for any other text."""
+def host_of(url: str, schemes: Sequence[str] = HTTP) -> str | None:
+    """Return the host of an address with one of these schemes; None for any other text."""
     try:
         parts = urlsplit(url)
-        is_http = parts.scheme in ("http", "https") and parts.port != 0
+        is_valid = parts.scheme in schemes and parts.port != 0
     except ValueError:  # brackets without an address, or a port that is none
         return None
-    return parts.hostname if is_http else None
+    return parts.hostname if is_valid else None
 
 
 def is_loopback(host: str) -> bool:
@@ -276,7 +276,7 @@ def _read(name: str, value: Any) -> Any:
         return tuple(LISTS[name](one) for one in value)
     if name in ("host", "token", "queue"):
         text = _checked(value, isinstance(value, str))
-        return _checked(text, name != "queue" or (QUEUE.match(text) is not None and bool(urlsplit(text))))
+        return _checked(text, name != "queue" or text.startswith("unix://") or bool(host_of(text, REDIS)))
     if name in NUMBERS:  # text in the environment
         number = int(_checked(value, isinstance(value, int | str) and not isinstance(value, bool)))
         least, most = NUMBERS[name]

@@ -47,6 +47,8 @@ class TestConfig:
             'allowed_origins = ["*"]',
             'queue = "box:6379"',
             'queue = "redis://[box"',
+            'queue = "redis://box:99999"',
+            'queue = "redis://:6379"',
             'allowed_origins = ["https://wiki.example/page"]',
             "watch = [1]",
             "port = true",

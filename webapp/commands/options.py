@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from webapp.commands.terminal import echo
-from webapp.config import Database, database, http_host, is_loopback
+from webapp.config import Database, database, host_of, is_loopback
 from webapp.errors import Invalid
 
 IN_CLEAR = (
@@ -59,7 +59,7 @@ def server_address(address: str, option: str) -> str:
         Invalid: it is not the address of a server; the message names the option.
     """
     address = address.strip()
-    host = http_host(address)
+    host = host_of(address)
     if not host or {*"?#@"}.intersection(address):
         got = "" if "@" in address else f", got {address}"  # it may have a password in it
         raise Invalid(

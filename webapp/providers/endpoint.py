@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from webapp.config import http_host, is_loopback
+from webapp.config import host_of, is_loopback
 from webapp.errors import Invalid
 
 Api = Literal["openai", "anthropic"]
@@ -38,7 +38,7 @@ class Endpoint:
         url, model = env.get(PREFIX + "URL", "").strip(), env.get(PREFIX + "MODEL", "").strip()
         if not url and not model:
             return None
-        host = http_host(url)
+        host = host_of(url)
         if not host:
             raise Invalid(f"{PREFIX}URL: expected an http or https address, got {url!r}", PREFIX + "URL")
         parts = urlsplit(url)
