@@ -31,7 +31,7 @@ class ReadCall:
     """A call as it was read: its messages with their keys, the other fields of its body, and its answer.
 
     It reaches the sessions of `user` alone, "" for every session. `follows` names what it continues without repeating
-    it: the id of an answer; "" where it holds the whole conversation.
+    it: the id of an answer, or a conversation with the time of the call; "" where it holds the whole conversation.
     """
 
     call: CallCopy
@@ -50,9 +50,9 @@ class ReadCall:
         found = found.get("id") if isinstance(found, Mapping) else found
         return found if isinstance(found, str) else ""
 
-    def after(self, last: str) -> ReadCall:
-        """Return the same call as the continuation of the message `last`."""
-        return replace(self, follows=last, keys=_keys_after(last, self.items))
+    def after(self, followed: str) -> ReadCall:
+        """Return the same call as one that follows `followed`, on which its keys depend."""
+        return replace(self, follows=followed, keys=_keys_after(followed, self.items))
 
     @property
     def taken(self) -> bool:

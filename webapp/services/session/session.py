@@ -343,7 +343,7 @@ class Session:
         return find_model(self.row.model, self.environment.overrides())
 
     def change_model(self, name: str | None) -> None:
-        """Set the model. Messages that were counted before stay counted as for the old one, converted by a factor."""
+        """Set the model. Without real usage, messages stay counted as for the old one and are converted by a factor."""
         counted = self._counted_name or DEFAULT_MODEL
         self.row.model, self.row.window = name, None
         self.state.model_changed()
