@@ -27,7 +27,9 @@ from scoring.formats.patching import patch_blocks
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, first_tool, string, surest
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
-_OWN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content"})
+# Providers have two names for the thoughts.
+_THOUGHTS = ("reasoning_content", "reasoning")
+_OWN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call", "refusal", *_THOUGHTS})
 _OWN_BLOCKS = ("image_url", "input_audio", "file", "refusal")
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _NAME = re.compile(r"[^\s<|\\/>]{1,64}")
@@ -85,7 +87,7 @@ def read(place: Place, item: Any) -> Message:
         call_id = place.text(item.get("tool_call_id"), "tool_call_id") or made_up_id(name)
         return Message("tool", (ToolResult(call_id, text, name, False, media),), "", place.wire)
     parts = content_parts(place, content)
-    thought = item.get("reasoning_content") or item.get("reasoning")
+    thought = next((item[name] for name in _THOUGHTS if item.get(name)), None)
     if isinstance(thought, str):
         parts.insert(0, Reasoning(thought))
     if item.get("refusal"):
@@ -187,8 +189,9 @@ def patch(value: Any, message: Message) -> Any:
     elif content_parts(Place(0), content) != own:
         out["content"] = joined_text(own) or ("" if isinstance(content, str) else None)
     thoughts = "\n".join(p.text for p in message.reasoning)
-    if "reasoning_content" in value and (value["reasoning_content"] or "") != thoughts:
-        out["reasoning_content"] = thoughts
+    for name in _THOUGHTS:
+        if (said := value.get(name)) and isinstance(said, str):
+            out[name] = thoughts
     _patch_calls(out, value, message.calls)
     return out
 

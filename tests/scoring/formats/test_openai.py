@@ -212,6 +212,13 @@ class TestPatching:
         }
         assert written["content"][1] is image
 
+    @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+    def test_empties_thoughts_that_were_removed(self, name: str) -> None:
+        """Both names of providers are known."""
+        decoded = read({"role": "assistant", "content": "a", name: "hm"})
+        plain = Message("assistant", (Text("a"),), wire=decoded.wire)
+        assert encode([plain], "openai") == [{"role": "assistant", "content": "a", name: ""}]
+
     def test_strips_an_image(self) -> None:
         """A removed part has no block."""
         image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}

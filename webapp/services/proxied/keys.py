@@ -17,6 +17,8 @@ from typing import Any
 import orjson
 
 THOUGHTS = ("thinking", "redacted_thinking")
+# The same in a chat completion: DeepSeek's and Moonshot's name, that of vLLM and OpenRouter, OpenRouter's parts.
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 ANSWERED = ">"
 # An answer that was repeated, or came back in another form, is stored under its key with this and a number behind it.
 AGAIN = "~"
@@ -109,8 +111,9 @@ def _essence(item: Any) -> Any:
     if not isinstance(item, dict):
         return item
     said = {name: value for name, value in item.items() if name != _MARK}
-    if "type" in said and answer_kind(item) is not None:
-        said = {name: value for name, value in said.items() if name not in _ADDED}
+    if answer_kind(item) is not None:
+        left_out = _ADDED if "type" in said else _THOUGHT_FIELDS
+        said = {name: value for name, value in said.items() if name not in left_out}
     content = said.get("content")
     if isinstance(content, str):
         said["content"] = [{"type": "text", "text": content}]

@@ -14,7 +14,9 @@ import orjson
 
 from scoring.formats import call_input
 
-# The texts of a call in a chat completion, by its type.
+# The texts of a message in a chat completion; providers have two names for its thoughts.
+_CHAT_TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
+# The texts of a call in it, by its type.
 _CALL_TEXTS = {"function": ("name", "arguments"), "custom": ("name", "input")}
 
 
@@ -137,7 +139,8 @@ def _usage(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
-    texts, calls, ended = {"content": "", "refusal": ""}, dict[int, dict[str, Any]](), False
+    texts = dict.fromkeys(_CHAT_TEXTS, "")
+    calls, ended = dict[int, dict[str, Any]](), False
     function = dict.fromkeys(_CALL_TEXTS["function"], "")  # as chat completions once had a call
     reply = Reply()
     for event in events:

@@ -109,6 +109,8 @@ class TestAStream:
         [
             {"content": "Yes."},
             {"content": None, "refusal": "I cannot help with that."},
+            {"content": "Yes.", "reasoning_content": "It compiles."},
+            {"content": "Yes.", "reasoning": "It compiles."},
             {"content": None, "function_call": {"name": "bash", "arguments": "{}"}},
             {"content": None, "tool_calls": [
                 {"id": "c", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}},
