@@ -60,6 +60,11 @@ def edit_script(session: Session, key_of: Key) -> EditScript:
             if edit:
                 edits[key] = _both(edits.get(key, {}), edit)
     edits |= {key: {"drop": True} for key in _dropped(session, key_of, present)}
+    return script_of(edits)
+
+
+def script_of(edits: dict[str, Edit]) -> EditScript:
+    """Return the script with these edits."""
     version = hashlib.blake2b(orjson.dumps(edits, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
     return {"version": version, "edits": edits}
 

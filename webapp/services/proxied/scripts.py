@@ -21,7 +21,7 @@ from webapp.events import (
     SessionDeleted,
     SessionUpdated,
 )
-from webapp.services.integrations.edit_script import EditScript, Key, edit_script
+from webapp.services.integrations.edit_script import EditScript, Key, edit_script, script_of
 from webapp.services.proxied.followed import FollowedCalls, names_of
 from webapp.services.proxied.keys import without_repetition
 from webapp.services.session.environment import Environment
@@ -73,7 +73,8 @@ class ProxyScripts:
         if made is None:
             return
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-        hints.write(name, hints.EDITS, {**made, "prunes": prunes, "session": name}, folder)
+        undos = session.state.undos
+        hints.write(name, hints.EDITS, {**made, "prunes": prunes, "session": name, "undos": undos}, folder)
 
     def _own_script(self, session: Session) -> dict[str, object]:
         """Return the script of a session that the proxy knows by its own keys."""
@@ -83,11 +84,13 @@ class ProxyScripts:
     def _followed_script(self, session: Session, name: str) -> dict[str, object] | None:
         """Return the script of a session whose transcript is followed.
 
-        Until a call of it has come since the start of the server, its messages have no keys: the script as it is.
+        Until a call of it has come since the start of the server, its messages have no keys: the script as it is,
+        without edits once something was undone.
         """
         link = self._followed.link(session.id)
         if link is None or link.matched_at is None:
-            return hints.read(name, hints.EDITS, hints.proxy_folder()) or None
+            script, undos = hints.read(name, hints.EDITS, hints.proxy_folder()), session.state.undos
+            return {**script, **script_of({})} if script.get("undos", undos) != undos else script or None
         keys = link.keys
         made = self._script(
             session, (session.operations_version, link.matched_at), lambda row: keys.get(row.id)

@@ -252,3 +252,24 @@ class TestSentPruned:
         script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
         assert script["prunes"] is False
         assert "version" in script
+
+    @pytest.mark.parametrize("restarted", [False, True])
+    def test_is_sent_whole_after_an_undo(self, app: App, client: Client, *, restarted: bool) -> None:  # X13
+        """This holds for the next call, also before the server has seen one since its start."""
+        follow(app)
+        take(client, HISTORY)
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls = next(one for one in rows if one["role"] == "assistant")
+        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        take(client, LATER, "msg_3")
+        edits = []
+        for undo in (False, True):
+            if undo:
+                if restarted:
+                    app.proxy_scripts._followed._links.clear()
+                assert client.post(f"/api/sessions/{NAME}/operations/1/undo").status_code == 200
+            assert app.proxy_scripts.drained(30)
+            script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
+            edits.append(len(script["edits"]))
+        assert edits == [2, 0]
