@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from webapp.agents.agent import Agent, Archives, CallHeaders, Transcripts
+from webapp.agents.agent import Agent, Archives, CallHeaders, FileImport, Transcripts
 from webapp.agents.extension import extension_integration
-from webapp.agents.opencode import decoder, files, items, transcript
+from webapp.agents.opencode import decoder, exported, files, items, transcript
 
 AGENT = Agent(
     source=files.SOURCE,
@@ -16,6 +16,13 @@ AGENT = Agent(
     discover=files.discover,
     reader=decoder.reader,
     transcripts_of=files.recent_sessions_of,
+    files=FileImport(
+        match_score=exported.match_score,
+        origin=exported.origin,
+        decode=exported.decode,
+        is_document=exported.is_document,
+        begins=exported.begins_document,
+    ),
     archives=Archives(
         find=files.archives_at, sessions=files.sessions_in, read=lambda file: decoder.read(file, {})
     ),

@@ -102,6 +102,11 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
         yield from _Comparison(state).changes(snapshot.info, snapshot.messages)
 
 
+def records_of(info: Row, messages: list[tuple[Row, list[Row]]]) -> Iterator[Record]:
+    """Yield the records of a session from its facts and its messages with their parts, in order."""
+    yield from _Comparison({}).changes(info, list(messages))
+
+
 def original(path: Path, session: str) -> Original | None:
     """Return a session from a database, or from its own file in a tree; None if it cannot be read."""
     try:

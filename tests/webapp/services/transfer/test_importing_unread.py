@@ -33,6 +33,11 @@ WRITTEN: dict[str, list[dict[str, Any]]] = {
         {"id": "1", "type": "user", "content": "hi"},
         FACTS,
     ],
+    "opencode": [
+        {"info": {"id": "ses_1"}, "messages": [
+            {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": "hi"}, {"type": ODD}]},
+        ]},
+    ],
     "pi": [
         {"type": "session", "version": 3, "id": "s", "cwd": "/home/ada"},
         {"type": "message", "id": "1", "parentId": None, "message": {"role": "user", "content": "hi"}},
@@ -50,7 +55,7 @@ class TestUnreadRows:
         [imported] = app.importing.import_file("x.jsonl", lines(*WRITTEN[source]), source)
         session = app.sessions.get(imported.session_id)
         assert (session.source, session.messages, session.unknown) == (source, 1, 1)
-        assert f"not read: {ODD}" in session.notes
+        assert f"not read: {'part ' if source == 'opencode' else ''}{ODD}" in session.notes
 
     def test_are_counted_and_named_in_a_tree(self, app: App, tmp_path: Path) -> None:  # X12
         """Unknown parts of messages are counted, too."""
