@@ -140,12 +140,12 @@ class Message:
         return tuple(own + [m for r in self.results for m in r.media])
 
     def with_result_text(self, call_id: str, text: str) -> Message:
-        """Return the same message with the text of one tool result replaced; all else, `wire` included, stays.
+        """Return the same message with one tool result replaced by a text; its media go, all else stays, `wire` too.
 
         Encoders compare parts with `wire` and write the new text into a copy of it.
         """
         parts = tuple(
-            replace(p, text=text) if isinstance(p, ToolResult) and p.call_id == call_id else p
+            replace(p, text=text, media=()) if isinstance(p, ToolResult) and p.call_id == call_id else p
             for p in self.parts
         )
         return replace(self, parts=parts)

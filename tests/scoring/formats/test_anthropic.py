@@ -236,13 +236,13 @@ class TestPatching:
         assert content[0] is thinking
         assert content[1] == {"type": "text", "text": "lo", "citations": []}
 
-    def test_keeps_cache_marks_and_images_of_a_result(self) -> None:
-        """Only the text of a result changes; its image and cache marker stay until the image is removed."""
+    def test_keeps_the_cache_marks_of_a_result(self) -> None:
+        """A replaced text removes the images, and only they can be removed."""
         inner = [{"type": "text", "text": "long"}, IMAGE]
         fields = {"type": "tool_result", "tool_use_id": "c", "cache_control": {"type": "ephemeral"}}
         decoded = read("user", [{**fields, "content": inner}])
         written = encode([decoded.with_result_text("c", "[cut]")], "anthropic")[0]["content"]
-        assert written == [{**fields, "content": [{"type": "text", "text": "[cut]"}, IMAGE]}]
+        assert written == [{**fields, "content": [{"type": "text", "text": "[cut]"}]}]
         bare = Message("tool", (ToolResult("c", "long"),), wire=decoded.wire)
         assert encode([bare], "anthropic")[0]["content"] == [{**fields, "content": inner[:1]}]
 

@@ -180,6 +180,15 @@ class TestTheFile:
         assert len(Path(made.path).read_bytes()) < 10_000
         assert parts(made, "reasoning") == []
 
+    def test_is_read_back_as_the_pruned_view(self, app: App, session: str) -> None:  # X22
+        """A copy has the format of an export, which can be imported."""
+        shorten(app, session)
+        made = app.resuming.resume(session)
+        [copy] = app.importing.import_file("copy.json", Path(made.path).read_bytes())
+        assert copy.problems == []
+        own, back = (app.context.get(name, "openai").messages for name in (session, copy.session_id))
+        assert back == own
+
     def test_begins_with_a_message_of_the_user(self, app: App, session: str) -> None:  # X22, X6
         """If the first message was dropped, a note replaces it, because providers refuse another role."""
         app.operations.drop(session, app.messages.by_number(session, [1])[0].id)

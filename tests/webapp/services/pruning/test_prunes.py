@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.errors import InvalidSettings
+from scoring.formats import FORMATS
 from tests.webapp.building import (
     call,
     context_numbers,
@@ -266,6 +267,29 @@ class TestShortening:
         assert plan.freed > 0
         assert plan.after.tokens == done.operation.tokens_after == after.tokens
         assert [(r.name, r.tokens) for r in plan.regions_after] == [(r.name, r.tokens) for r in after.regions]
+
+    def test_has_no_image_left(self, app: App) -> None:  # X1
+        """The image of a cleared output is not counted, so no format sends it."""
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ=="}}
+        shots: list[Any] = []
+        for n in range(4):
+            asked = {"id": f"c{n}", "type": "function", "function": {"name": "shot", "arguments": "{}"}}
+            seen = [{"type": "text", "text": f"page {n} " * 300}, image]
+            shots += [
+                {"role": "assistant", "content": None, "tool_calls": [asked]},
+                {"role": "tool", "tool_call_id": f"c{n}", "content": seen},
+            ]
+        app.sessions.create(id="s", model="gpt-5.1", format="openai")
+        app.ingest.append_messages("s", [wire("user", "Look."), *shots, wire("user", "Well?")])
+        rules = {"tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0, "tool_outputs_minimum_gain": 0}
+        wanted = PlanRequest(
+            max_tokens=1_500, strategy="tool_outputs_first", settings={**rules, "fresh_tail": 0}
+        )
+        plan = app.prunes.plan("s", wanted)
+        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        assert (plan.removed_count, plan.shortened_count) == (0, 4)
+        for name in FORMATS:
+            assert "cGljdHVyZQ" not in str(app.context.get("s", name).messages)
 
     def test_is_counted_apart_from_dropped_messages(self, app: App) -> None:
         """The history and its description count shortened and dropped messages separately."""
