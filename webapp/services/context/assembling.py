@@ -7,7 +7,8 @@ the same bytes; reading changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,6 +29,10 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.session import DEFAULT_MODEL, Scale, Session
 from webapp.services.session.times import iso
 from webapp.store.sessions import SessionRow
+
+_NUMBER = re.compile(r"^message \d+: ")
+# What stands around a message that is checked by itself.
+_ASKED = Message("user", (Text("?"),))
 
 
 class Context:
@@ -138,13 +143,16 @@ def _encoded(messages: Sequence[Message], items: Sequence[ViewItem], row: Sessio
     known = messages if listed is not None and _as_read(messages, items) else None
     if listed is None:
         listed = encode(messages, name, _into(row, name, envelope))
-    if not validate(listed, name, ready=False, decoded=known):
-        return _Encoded(listed, envelope, [])
-    rewritten, notes = _rewritten(messages, name)
-    envelope = _envelope(row, name)
-    listed = encode(rewritten, name, _into(row, name, envelope))
-    if problems := validate(listed, name, ready=False):
-        raise InvalidList(problems)
+    faults, notes = _faults(listed, name, known), list[str]()
+    # If a fault of the list as a whole is left, every message that would be invalid by itself is rewritten.
+    for wrong in (set(faults), None):
+        if faults:
+            rewritten, notes = _rewritten(messages, name, wrong)
+            envelope = _envelope(row, name)
+            listed = encode(rewritten, name, _into(row, name, envelope))
+            faults = _faults(listed, name)
+    if faults:
+        raise InvalidList(validate(listed, name, ready=False))
     return _Encoded(listed, envelope, notes)
 
 
@@ -175,22 +183,31 @@ def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any
     return None if bare and name == "openai" else envelope
 
 
-def _rewritten(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
-    """Return the messages, with those that are invalid in the format rewritten, and a note for each of these.
+def _faults(listed: Sequence[Any], name: str, known: Sequence[Message] | None = None) -> list[str]:
+    """Return the problems of a list that is not about to be sent, without the numbers of its messages."""
+    return [_NUMBER.sub("", one) for one in validate(listed, name, ready=False, decoded=known)]
 
-    A server may answer with objects that it would not accept: an empty list of calls, content that is null.
+
+def _rewritten(
+    messages: Sequence[Message], name: str, faults: Container[str] | None
+) -> tuple[list[Message], list[str]]:
+    """Return the messages, with those that have one of the `faults` rewritten, and a note for each of these.
+
+    Without `faults` any fault counts that a message has if it is sent alone. A server may answer with objects that it
+    would not accept: an empty list of calls, content that is null.
     """
     out, notes = list(messages), list[str]()
     for n, message in enumerate(messages):
         if message.wire is None or message.wire.format != name:
             continue
         plain = message.to_rewrite()
-        own = validate([message.wire.value], name, ready=False)
-        new = validate(encode([plain], name), name, ready=False)
-        if (wrong := [problem for problem in own if problem not in new]) and len(new) <= len(own):
+        around = [_ASKED] if faults is not None and 0 < n < len(messages) - 1 else []
+        own = _faults(encode([*around, message, *around], name), name)
+        new = _faults(encode([*around, plain, *around], name), name)
+        wrong = [one for one in own if one not in new and (faults is None or one in faults)]
+        if wrong and len(new) <= len(own):
             out[n] = plain
-            why = wrong[0].removeprefix("message 0: ")
-            notes.append(f"message {n}: invalid in {name} ({why}); rewritten")
+            notes.append(f"message {n}: invalid in {name} ({wrong[0]}); rewritten")
     return out, notes
 
 

@@ -73,6 +73,23 @@ class TestContext:
         assert validate(made.messages, "openai") == []
         assert re.match(r"message 1: invalid in openai \((tool_calls|content) is ", made.notes[0])
 
+    def test_rewrites_no_other_message(self, app: App) -> None:  # X6
+        """Thoughts of a running tool loop and cache markers stay, wherever the invalid message is."""
+        odd = {"role": "assistant", "content": [{"type": "text", "text": "x"}, {"type": "text", "text": ""}]}
+        loop: list[Any] = []
+        for n in (1, 2):
+            thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+            asked = {"type": "tool_use", "id": f"c{n}", "name": "f", "input": {}}
+            answer = {"type": "tool_result", "tool_use_id": f"c{n}", "content": "out"}
+            loop += [
+                {"role": "assistant", "content": [thought, asked]},
+                {"role": "user", "content": [{**answer, "cache_control": {"type": "ephemeral"}}]},
+            ]
+        listed = [wire("user", "a"), odd, wire("user", "b"), *loop]
+        made = app.context.get(managed(app, *listed, id="x", format="anthropic"), "anthropic")
+        assert made.messages == [listed[0], wire("assistant", "x"), *listed[2:]]
+        assert [note.partition(" (")[0] for note in made.notes] == ["message 1: invalid in anthropic"]
+
     def test_rewrites_a_message_with_its_images(self, app: App) -> None:  # X6
         """An image in an invalid message is sent with its bytes."""
         image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ=="}}
