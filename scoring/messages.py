@@ -71,6 +71,10 @@ class ToolResult:
     is_error: bool = False
     media: tuple[Media, ...] = ()
 
+    def with_text(self, text: str) -> ToolResult:
+        """Return the result with this text in place of its own and of its media; unchanged if it is its own."""
+        return self if text == self.text else replace(self, text=text, media=())
+
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
@@ -145,8 +149,7 @@ class Message:
         Encoders compare parts with `wire` and write the new text into a copy of it.
         """
         parts = tuple(
-            replace(p, text=text, media=()) if isinstance(p, ToolResult) and p.call_id == call_id else p
-            for p in self.parts
+            p.with_text(text) if isinstance(p, ToolResult) and p.call_id == call_id else p for p in self.parts
         )
         return replace(self, parts=parts)
 

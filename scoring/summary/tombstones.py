@@ -108,7 +108,9 @@ def shortened(
     """Return the message with its tool outputs shortened, and its own texts too unless `results_only`."""
 
     def shorten(part: Part) -> Part:
-        if isinstance(part, ToolResult) or (isinstance(part, Text) and not results_only):
+        if isinstance(part, ToolResult):
+            return part.with_text(shortened_text(part.text, head, tail, error_lines))
+        if isinstance(part, Text) and not results_only:
             text = shortened_text(part.text, head, tail, error_lines)
             return part if text == part.text else replace(part, text=text)
         return part

@@ -52,7 +52,7 @@ def replaced_message(
         if index not in cuts:
             continue
         if cuts[index].shorten:
-            parts[place] = replace(part, text=shortened_text(part.text), media=())
+            parts[place] = part.with_text(shortened_text(part.text))
         else:
             names = names or _tools(history, cuts[index].position)
             tool = part.name or names.get(part.call_id, "")

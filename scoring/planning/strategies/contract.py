@@ -104,7 +104,7 @@ def _is_in(changed: frozenset[int]) -> Callable[[str], bool] | None:
 
 def _with_outputs(message: Message, outputs: Sequence[str]) -> Message:
     short = iter(outputs)
-    parts = (replace(p, text=next(short)) if isinstance(p, ToolResult) else p for p in message.parts)
+    parts = (p.with_text(next(short)) if isinstance(p, ToolResult) else p for p in message.parts)
     return replace(message, parts=tuple(parts))
 
 

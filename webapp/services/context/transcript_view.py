@@ -72,7 +72,9 @@ def _message(entries: list[EntryRow], item: Item) -> ViewMessage:
         return ViewMessage(rows)
     stored = Replacement.of_text(item.replacement)
     whole = replace(message_of(entries), parts=stored.parts) if stored.parts is not None else None
-    return ViewMessage(rows, stored.results, whole)
+    own = {result.call_id: result.text for entry in entries for result in entry.message.results}
+    changed = {call_id: text for call_id, text in stored.results.items() if text != own.get(call_id)}
+    return ViewMessage(rows, changed, whole)
 
 
 def _summary(summary: SummaryRow) -> ViewSummary:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from scoring.errors import InvalidSettings
-from scoring.formats import FORMATS
+from scoring.formats import FORMATS, decode
+from scoring.tokens import estimate_message_tokens
 from tests.webapp.building import (
     call,
     context_numbers,
@@ -26,11 +27,17 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.agents.records import UsageReport
+from webapp.agents.view import ViewMessage
 from webapp.app import App
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
+from webapp.services.context.transcript_view import places
 from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.session.session import Session
+from webapp.store.context import PRUNED
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ=="}}
 
 
 class TestPlan:
@@ -268,13 +275,13 @@ class TestShortening:
         assert plan.after.tokens == done.operation.tokens_after == after.tokens
         assert [(r.name, r.tokens) for r in plan.regions_after] == [(r.name, r.tokens) for r in after.regions]
 
-    def test_has_no_image_left(self, app: App) -> None:  # X1
-        """The image of a cleared output is not counted, so no format sends it."""
-        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ=="}}
+    @pytest.mark.parametrize("by_hand", [False, True])
+    def test_has_no_image_left(self, app: App, *, by_hand: bool) -> None:  # X1
+        """What is sent has the tokens that are shown: the image of a replaced output is in no format."""
         shots: list[Any] = []
         for n in range(4):
             asked = {"id": f"c{n}", "type": "function", "function": {"name": "shot", "arguments": "{}"}}
-            seen = [{"type": "text", "text": f"page {n} " * 300}, image]
+            seen = [{"type": "text", "text": f"page {n} " * 900}, IMAGE]
             shots += [
                 {"role": "assistant", "content": None, "tool_calls": [asked]},
                 {"role": "tool", "tool_call_id": f"c{n}", "content": seen},
@@ -283,13 +290,43 @@ class TestShortening:
         app.ingest.append_messages("s", [wire("user", "Look."), *shots, wire("user", "Well?")])
         rules = {"tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0, "tool_outputs_minimum_gain": 0}
         wanted = PlanRequest(
-            max_tokens=1_500, strategy="tool_outputs_first", settings={**rules, "fresh_tail": 0}
+            max_tokens=5_000, strategy="tool_outputs_first", settings={**rules, "fresh_tail": 0}
         )
+        if by_hand:
+            wanted = PlanRequest(max_tokens=90_000, shorten=[mid(app, "s", n) for n in (3, 5, 7, 9)])
         plan = app.prunes.plan("s", wanted)
         app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         assert (plan.removed_count, plan.shortened_count) == (0, 4)
+        session = Session.of(app.environment, app.store.sessions.get("s"))
+        sent = decode(app.context.get("s").messages, "openai").messages
+        assert session.pruned.estimate == sum(estimate_message_tokens(m, session.counter) for m in sent)
         for name in FORMATS:
             assert "cGljdHVyZQ" not in str(app.context.get("s", name).messages)
+
+    def test_leaves_the_other_outputs_of_a_message_as_they_are(self, app: App) -> None:  # X1
+        """They keep their images, in the list and in what agents are told to replace."""
+        asked: list[Any] = [
+            {"type": "tool_use", "id": one, "name": "f", "input": {}} for one in ("long", "shot")
+        ]
+        image = {"type": "base64", "media_type": "image/png", "data": "cGljdHVyZQ=="}
+        shown = [{"type": "text", "text": "page"}, {"type": "image", "source": image}]
+        results = [
+            {"type": "tool_result", "tool_use_id": "long", "content": "line of a file\n" * 900},
+            {"type": "tool_result", "tool_use_id": "shot", "content": shown},
+        ]
+        app.sessions.create(id="s", model="claude-opus-4-5", format="anthropic")
+        listed = [wire("user", "Look."), {"role": "assistant", "content": asked}, wire("user", "Well?")]
+        app.ingest.append_messages("s", [*listed[:2], {"role": "user", "content": results}, listed[2]])
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=90_000, shorten=[mid(app, "s", 3)]))
+        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        [sent] = [one for one in app.context.get("s").messages if "tool_use_id" in str(one)][-1:]
+        assert sent["content"][1] == results[1]
+        replaced = [
+            set(one.results)
+            for one in places(app.store, app.store.sessions.get("s"), PRUNED)
+            if isinstance(one, ViewMessage) and one.results
+        ]
+        assert replaced == [{"long"}]
 
     def test_is_counted_apart_from_dropped_messages(self, app: App) -> None:
         """The history and its description count shortened and dropped messages separately."""
