@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.gemini_cli.items import kind_of, messages_of, unread, usage_of
+from scoring.messages import Message
+from webapp.agents.gemini_cli.items import is_summary, kind_of, messages_of, unread, usage_of
 from webapp.agents.reading import json_elements
 from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.finding import (
@@ -39,7 +41,17 @@ from webapp.agents.reading.tail import Line, guarded
 from webapp.agents.reading.tail import decode as decode_lines
 from webapp.agents.reading.text import Content
 from webapp.agents.reading.updates import History
-from webapp.agents.records import Entry, Origin, Problem, Record, TranscriptFile, Unknown
+from webapp.agents.records import (
+    Compaction,
+    Entry,
+    EntryKind,
+    Origin,
+    Problem,
+    Record,
+    Rewind,
+    TranscriptFile,
+    Unknown,
+)
 
 SOURCE = "gemini-cli"
 MAX_DOCUMENT = 64 << 20
@@ -82,6 +94,8 @@ class Decoder:
     def __init__(self, state: dict[str, Any] | None = None) -> None:
         state = {} if state is None else state
         self._history, self._facts = History(state), SessionFacts(state.setdefault("facts", {}))
+        # The calls whose results are in the last record of the model that has the call.
+        self._answered: dict[str, bool] = state.setdefault("answered", {})
 
     def feed(self, line: Line) -> Iterator[Record]:
         """Yield the records of one line."""
@@ -95,13 +109,13 @@ class Decoder:
             changes = object_of(row["$set"])
             yield from self._session(changes)
             if isinstance(changes.get("messages"), list):
-                yield from self._replace(changes["messages"], line.number)
+                yield from self._replace(changes["messages"], line.number, when(changes.get("lastUpdated")))
         elif "sessionId" in row and "type" not in row:
             yield from self._session(row)
-        elif record_id := text_of(row.get("id")):
-            yield from self._record(row, line.number, line.data)
-            names = [name for name, _ in messages_of(row, record_id)]
-            yield from self._history.bring_back(names)  # written again after a rewind
+        elif text_of(row.get("id")):
+            said = self._said(row)
+            yield from self._record(row, said, line.number, line.data)
+            yield from self._history.bring_back(name for name, _ in said)  # written again after a rewind
         else:
             yield Unknown(line.number, text_of(row.get("type")) or "row without id")
 
@@ -113,7 +127,7 @@ class Decoder:
             yield Problem(1, "no list of messages in the document")
             return
         yield from self._session(value)
-        yield from self._replace(messages, None)
+        yield from self._replace(messages, None, when(value.get("lastUpdated")))
 
     def _session(self, about: dict[str, Any]) -> Iterator[Record]:
         """Yield the facts about the session that are new."""
@@ -129,25 +143,49 @@ class Decoder:
             return
         yield from self._history.cut(keep)
 
-    def _record(self, record: dict[str, Any], line_no: int | None, raw: bytes | None) -> Iterator[Record]:
+    def _said(self, record: dict[str, Any]) -> list[tuple[str, Message]]:
+        """Return the messages of a record, and note which calls it answers."""
+        said = list(messages_of(record, text_of(record.get("id")), self._answered))
+        if kind_of(record) == "model":
+            for _, message in said:
+                for call in message.calls:
+                    self._answered.pop(call.id, None)
+                self._answered |= {result.call_id: True for result in message.results}
+        return said
+
+    def _record(
+        self, record: dict[str, Any], said: list[tuple[str, Message]], line_no: int | None, raw: bytes | None
+    ) -> Iterator[Record]:
         """Yield what is new in one record, and the facts in it about the session."""
-        kind, record_id = kind_of(record), text_of(record.get("id"))
-        if kind not in ("user", "model"):
-            if kind != "notice":
-                yield Unknown(line_no, kind or "record without type")
-            return
-        yield from (Unknown(line_no, field) for field in unread(record))
+        kind = kind_of(record)
+        if kind in ("user", "model"):
+            yield from (Unknown(line_no, field) for field in unread(record))
+        elif kind != "notice":
+            yield Unknown(line_no, kind or "record without type")
         at = when(record.get("timestamp") or record.get("ts"))
         model = optional(record.get("model")) or self._facts.model
-        usage = usage_of(object_of(record.get("tokens")))
-        for found in self._history.put(record_id, messages_of(record, record_id), at, usage, model, raw):
+        usage = usage_of(object_of(record.get("tokens"))) if kind == "model" else None
+        content: EntryKind = "compaction_summary" if is_summary(record) else "message"
+        for found in self._history.put(text_of(record.get("id")), said, at, usage, model, raw, content):
             yield found
             if isinstance(found, Entry):
                 yield from self._facts.changed(model=found.model)
                 yield from self._facts.first_words(found.own_words)
 
-    def _replace(self, messages: list[Any], line_no: int | None) -> Iterator[Record]:
-        """Yield the changes by a whole list of messages: new and newer versions, and the context in order."""
+    def _replace(self, messages: list[Any], line_no: int | None, at: datetime | None) -> Iterator[Record]:
+        """Yield the changes by a whole list of messages; one that begins with a new summary is a compaction."""
+        summaries = [text_of(record.get("id")) for record in map(object_of, messages) if is_summary(record)]
+        new = next((name for name in summaries if name not in self._history.summaries), None)
+        self._history.summaries |= {name: [] for name in summaries}
+        for found in self._replaced(messages, line_no):
+            if new is not None and isinstance(found, Rewind):
+                yield Compaction(at, "unknown", None, f"compaction {new}", kept=found.live)
+                new = None
+            else:
+                yield found
+
+    def _replaced(self, messages: list[Any], line_no: int | None) -> Iterator[Record]:
+        """Yield the new and newer versions of a list of messages, and the context in order."""
         wanted: list[str] = []
         for number, one in enumerate(messages):
             record = object_of(one)
@@ -161,11 +199,11 @@ class Decoder:
         self, record: dict[str, Any], line_no: int | None, wanted: list[str]
     ) -> Iterator[Record]:
         """Yield what is new in one message of a list, and add its names to the `wanted` context."""
-        names = [name for name, _ in messages_of(record, record["id"])]
-        history = self._history
+        said, history = self._said(record), self._history
+        names = [name for name, _ in said]
         if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
             yield from history.cut(wanted.copy())  # new messages come after those wanted so far
-        yield from self._record(record, line_no, None)
+        yield from self._record(record, said, line_no, None)
         wanted += names
 
 

@@ -6,7 +6,7 @@ Thoughts are shown to the user and not sent again; notices (info, error, warning
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
@@ -28,7 +28,11 @@ _PARTS = frozenset({
 })  # fmt: skip
 _NOTICES = frozenset({"info", "error", "warning"})
 _MODEL = frozenset({"gemini", "model", "assistant"})
-_FIRST_WORDS = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
+_FIRST_WORDS = (
+    "<session_context>",
+    "<hook_context>",
+    "This is the Gemini CLI. We are setting up the context",
+)
 
 
 def match_score(row: dict[str, Any]) -> int:
@@ -59,21 +63,35 @@ def kind_of(record: dict[str, Any]) -> str:
     return "model" if kind in _MODEL else kind
 
 
-def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, Message]]:
-    """Yield (name, message) of a record: what was said, and the results of its calls; nothing for an empty one."""
-    content = record.get("content") if record.get("content") is not None else record.get("parts")
-    parts = list(_parts(content))
+def messages_of(
+    record: dict[str, Any], record_id: str, answered: Container[str] = frozenset()
+) -> Iterator[tuple[str, Message]]:
+    """Yield (name, message) of a record: what was said, and the results of calls; nothing for an empty one.
+
+    `answered` are the calls whose results are in the records of the model. The agent repeats those as records of the
+    user, and its lists of messages repeat the calls in the content.
+    """
     kind = kind_of(record)
-    if kind not in ("user", "model"):
-        return
-    if kind == "user":
-        if parts:
-            texts = [p.text for p in parts if isinstance(p, Text)]
-            own = not (texts and texts[0].lstrip().startswith(_FIRST_WORDS))
-            yield record_id, Message("user", tuple(parts), "" if own else REMINDER)
-        return
+    if kind == "model":
+        yield from _of_model(record, record_id)
+    elif kind == "user":
+        yield from _of_user(record, record_id, answered)
+    elif kind == "notice":
+        media = tuple(part for part in _parts(_content(record)) if isinstance(part, Media))
+        if media:  # files that a tool read are sent in a message that is recorded as a notice
+            yield record_id, Message("user", media, REMINDER)
+
+
+def _content(record: dict[str, Any]) -> Any:
+    return record.get("content") if record.get("content") is not None else record.get("parts")
+
+
+def _of_model(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, Message]]:
+    parts = list(_parts(_content(record)))
     calls = [object_of(c) for c in list_of(record.get("toolCalls"))]
     ids = [text_of(c.get("id")) or f"{record_id}:{n}" for n, c in enumerate(calls)]
+    if calls:
+        parts = [p for p in parts if not isinstance(p, ToolCall) or (p.id and p.id not in ids)]
     for call_id, call in zip(ids, calls, strict=True):
         parts.append(ToolCall(call_id, text_of(call.get("name")), dumps(call.get("args", {}))))
     if parts:
@@ -83,12 +101,52 @@ def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, M
         yield f"{record_id}:results", Message("tool", results)
 
 
+def _of_user(
+    record: dict[str, Any], record_id: str, answered: Container[str]
+) -> Iterator[tuple[str, Message]]:
+    content = _content(record)
+    said, results = list[Part](), list[ToolResult]()
+    for call_id, run in _runs(content if isinstance(content, list) else [content]):
+        said += [p for p in _parts(run) if isinstance(p, Text) or call_id is None]
+        if call_id and call_id not in answered:
+            answer = run[0]["functionResponse"]
+            status = "error" if "error" in object_of(answer.get("response")) else ""
+            own = [p for p in run if isinstance(p, dict) and "text" not in p]
+            results.append(_result(call_id, {"name": answer.get("name"), "result": own, "status": status}))
+    if results:
+        yield f"{record_id}:results", Message("tool", tuple(results))
+    if said:
+        texts = [p.text for p in said if isinstance(p, Text)]
+        own = not (texts and texts[0].lstrip().startswith(_FIRST_WORDS)) and not is_summary(record)
+        yield record_id, Message("user", tuple(said), "" if own else REMINDER)
+
+
+def _runs(parts: list[Any]) -> Iterator[tuple[str | None, list[Any]]]:
+    """Yield the parts of each response with the id of its call, and those before the first one with None."""
+    call_id, run = None, list[Any]()
+    for part in parts:
+        if answer := object_of(object_of(part).get("functionResponse")):
+            yield call_id, run
+            call_id, run = text_of(answer.get("id")), []
+        run.append(part)
+    yield call_id, run
+
+
+def is_summary(record: dict[str, Any]) -> bool:
+    """Return whether a record of the user is the summary that the agent wrote when it compressed the conversation."""
+    if kind_of(record) != "user":
+        return False
+    content = _content(record)
+    parts = content if isinstance(content, list) else [content]
+    text = "".join(part if isinstance(part, str) else text_of(object_of(part).get("text")) for part in parts)
+    return "<state_snapshot>" in text and "</state_snapshot>" in text
+
+
 def unread(record: dict[str, Any]) -> Iterator[str]:
     """Yield the unknown parts of a record, and the required fields that it lacks."""
     kind = kind_of(record)
     yield from lacking(record, "content|parts", kind=f"{kind} record")
-    content = record.get("content") if record.get("content") is not None else record.get("parts")
-    parts = [part for part in list_of(content) if isinstance(part, dict)]
+    parts = [part for part in list_of(_content(record)) if isinstance(part, dict)]
     calls = [object_of(call) for call in list_of(record.get("toolCalls"))]
     for call in calls:
         yield from lacking(call, "name", "args", "result|resultDisplay|status", kind="tool call")
@@ -140,10 +198,17 @@ def _has_result(call: dict[str, Any]) -> bool:
     return bool(call.get("result")) or text_of(call.get("status")) in ("success", "error", "cancelled")
 
 
+def result_of(call_id: str, call: dict[str, Any]) -> list[Any]:
+    """Return the parts of a call's result; the agent can write the results of all parallel calls to each."""
+    parts = call.get("result") if isinstance(call.get("result"), list) else [call.get("result")]
+    runs = list(_runs(list_of(parts)))
+    own = [part for name, run in runs if name == call_id for part in run]
+    return own or list_of(parts)
+
+
 def _result(call_id: str, call: dict[str, Any]) -> ToolResult:
-    said, media = call.get("result"), []
-    texts: list[str] = []
-    for part in said if isinstance(said, list) else [said]:
+    texts, media = list[str](), list[Media]()
+    for part in result_of(call_id, call):
         one = object_of(part)
         if answer := object_of(one.get("functionResponse")):
             response = object_of(answer.get("response"))

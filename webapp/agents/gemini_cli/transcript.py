@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from scoring.messages import Text
+from webapp.agents.gemini_cli.items import result_of
 from webapp.agents.reading.finding import leads_out, read_file, read_json_file
-from webapp.agents.reading.rows import object_of, optional, parse, text_of
+from webapp.agents.reading.rows import list_of, object_of, optional, parse, text_of
 from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary, json_lines
 
 Row = dict[str, Any]
@@ -68,11 +69,17 @@ def _records(view: View) -> Iterator[Row]:
 def _of_user(view: View, message: ViewMessage) -> Row:
     value = message.rows[-1].value or {}
     content = value.get("content") if message.replacement is None else None
+    if _has_response(content):
+        content = None  # results are in the records of the model
     return {
         "timestamp": message.rows[-1].at or view.now,
         "type": "user",
         "content": content if isinstance(content, list) else [{"text": message.message.text}],
     }
+
+
+def _has_response(parts: Any) -> bool:
+    return any("functionResponse" in object_of(part) for part in list_of(parts))
 
 
 def _of_model(view: View, message: ViewMessage, results: list[ViewMessage]) -> Row:
@@ -96,10 +103,15 @@ def _of_model(view: View, message: ViewMessage, results: list[ViewMessage]) -> R
         ]
     calls = {call["id"]: call for call in record.get("toolCalls", [])}
     for place in results:
+        value = (place.rows[-1].value or {}) if place.replacement is None else {}
+        own = {text_of(c.get("id")): c for c in map(object_of, list_of(value.get("toolCalls")))}
         for result in place.message.results:
             if (call := calls.get(result.call_id)) is not None:
                 output = place.results.get(result.call_id, result.text)
                 response = {"id": call["id"], "name": call["name"], "response": {"output": output}}
                 call["status"] = "error" if result.is_error else "success"
                 call["result"] = [{"functionResponse": response}]
+                original = result_of(call["id"], own.get(call["id"]) or {"result": value.get("content")})
+                if result.media and result.call_id not in place.results and _has_response(original):
+                    call["result"] = original
     return record

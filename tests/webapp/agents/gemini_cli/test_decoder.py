@@ -11,8 +11,18 @@ import pytest
 from tests.shared import shared_data
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.gemini_cli import decoder as gemini_cli
+from webapp.agents.gemini_cli.decoder import Decoder
 from webapp.agents.reading.readers import LineReader, WholeReader
-from webapp.agents.records import Entry, Meta, Problem, Rewind, TranscriptFile, Unknown, UsageReport
+from webapp.agents.records import (
+    Compaction,
+    Entry,
+    Meta,
+    Problem,
+    Rewind,
+    TranscriptFile,
+    Unknown,
+    UsageReport,
+)
 
 ROOT = SAMPLES / "gemini" / ".gemini" / "tmp"
 CHATS = ROOT / "garden" / "chats"
@@ -30,14 +40,14 @@ class TestLines:
 
     def test_give_each_message_once(self) -> None:
         """A record repeated with its results is one message; notices and reasoning are not sent."""
-        assert said(decoded(LINES, gemini_cli.Decoder())) == [
+        assert said(decoded(LINES, Decoder())) == [
             ("user", "List the beds."), ("assistant", ""), ("tool", "beds.txt"), ("assistant", "One list."),
             ("user", "And the paths?"), ("assistant", "Four."), ("user", "And the trees?"),
         ]  # fmt: skip
 
     def test_report_usage_once_per_call(self) -> None:
         """Input includes tool use and output reasoning; later usage is a separate report."""
-        records = decoded(LINES, gemini_cli.Decoder())
+        records = decoded(LINES, Decoder())
         (report,) = of(UsageReport, records)
         assert (report.call_key, report.input_end) == ("g3", "g1")
         assert (report.usage.input_tokens, report.usage.output_tokens, report.usage.cached_tokens) == (
@@ -50,7 +60,7 @@ class TestLines:
 
     def test_rewind_to_before_a_message(self) -> None:  # X12
         """The named message and all later ones leave the context."""
-        (rewind,) = of(Rewind, decoded(LINES, gemini_cli.Decoder()))
+        (rewind,) = of(Rewind, decoded(LINES, Decoder()))
         assert rewind.live == ("g1", "g3", "g3:results", "g4")
 
     def test_can_repeat_a_message_after_a_rewind(self) -> None:
@@ -59,20 +69,20 @@ class TestLines:
             {"id": "a", "type": "user", "content": "one"},
             {"id": "b", "type": "gemini", "content": "two"},
         )
-        records = fed(gemini_cli.Decoder(), [one, two, {"$rewindTo": "b"}, two])
+        records = fed(Decoder(), [one, two, {"$rewindTo": "b"}, two])
         assert of(Rewind, records)[-1].live == ("a", "b")
-        records = fed(gemini_cli.Decoder(), [one, two, {"$rewindTo": "b"}, {**two, "content": "other"}])
+        records = fed(Decoder(), [one, two, {"$rewindTo": "b"}, {**two, "content": "other"}])
         assert of(Rewind, records)[-1].live == ("a", "b@2")
 
     def test_report_unusable_records(self) -> None:
         """A rewind to an unknown message is a problem, and an unknown type is counted."""
-        records = decoded(LINES, gemini_cli.Decoder())
+        records = decoded(LINES, Decoder())
         assert [p.line for p in of(Problem, records)] == [13]
         assert of(Unknown, records) == [Unknown(14, "oracle")]
 
     def test_report_changed_facts(self) -> None:
         """Facts are title, folder and model; a summary replaces the first request as title."""
-        records = decoded(LINES, gemini_cli.Decoder())
+        records = decoded(LINES, Decoder())
         assert facts(records, Meta, "title") == ["List the beds.", "Beds and trees"]
         assert facts(records, Meta, "cwd") == ["/home/ada/garden"]
         assert facts(records, Meta, "model") == ["gemini-3-pro"]
@@ -81,9 +91,7 @@ class TestLines:
         """In a new list, changed messages supersede older ones, and missing ones leave the context."""
         one = {"id": "a", "type": "user", "content": "one"}
         two = {"id": "b", "type": "gemini", "content": "two"}
-        records = fed(
-            gemini_cli.Decoder(), [one, two, {"$set": {"messages": [{**two, "content": "two, short"}]}}]
-        )
+        records = fed(Decoder(), [one, two, {"$set": {"messages": [{**two, "content": "two, short"}]}}])
         last = of(Entry, records)[-1]
         assert (last.source_id, last.supersedes) == ("b@2", "b")
         assert of(Rewind, records)[-1].live == ("b@2",)
@@ -95,9 +103,88 @@ class TestLines:
     def test_with_any_value_anywhere_do_not_raise(self, key: str, value: Any) -> None:
         """A field of the wrong type never breaks the reading of what follows."""
         row = {"id": "a", "type": "gemini", "content": "x", key: value}
-        assert ("user", "last") in said(
-            fed(gemini_cli.Decoder(), [row, {"id": "z", "type": "user", "content": "last"}])
-        )
+        assert ("user", "last") in said(fed(Decoder(), [row, {"id": "z", "type": "user", "content": "last"}]))
+
+
+def response(call_id: str, output: str) -> dict[str, Any]:
+    """Return the result of a call as the agent sends it."""
+    return {"functionResponse": {"id": call_id, "name": "ls", "response": {"output": output}}}
+
+
+def call_part(call_id: str) -> dict[str, Any]:
+    """Return a call as the model makes it."""
+    return {"functionCall": {"id": call_id, "name": "ls", "args": {}}}
+
+
+USER = {"id": "u", "type": "user", "content": [{"text": "List both."}]}
+PICTURE = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+# The results as the agent records them first, and as it sends them.
+SENT = [response("c1", "one"), PICTURE, response("c2", "two")]
+ANSWER: dict[str, Any] = {
+    "id": "g",
+    "type": "gemini",
+    "content": "Both.",
+    "toolCalls": [
+        {"id": "c1", "name": "ls", "args": {}, "status": "success", "result": SENT[:2]},
+        {"id": "c2", "name": "ls", "args": {}, "status": "success", "result": SENT[2:]},
+    ],
+}
+RESULTS = {"id": "r", "type": "user", "content": SENT}
+
+
+class TestHistories:
+    """Lists of messages that the agent writes as it sends them."""
+
+    def test_repeat_calls_and_results(self) -> None:
+        """Calls in the content, and the results of all calls written to each, are those of the record."""
+        decoder = Decoder()
+        first = fed(decoder, [USER, ANSWER, RESULTS])
+        assert [e.source_id for e in of(Entry, first)] == ["u", "g", "g:results"]
+        calls = [{**call, "result": SENT} for call in ANSWER["toolCalls"]]
+        content = [{"text": "Both."}, call_part("c1"), call_part("c2")]
+        again = {**ANSWER, "content": content, "toolCalls": calls}
+        repeated = {"id": "g_response", "type": "user", "content": SENT}
+        assert fed(decoder, [{"$set": {"messages": [USER, again, repeated, RESULTS]}}]) == []
+
+    def test_have_results_that_no_record_of_the_model_has(self) -> None:
+        """They follow their calls, with their pictures, and what the user said beside them follows them."""
+        answer = {"id": "g", "type": "gemini", "content": [call_part("c1"), call_part("c2")]}
+        beside = {**RESULTS, "content": [*SENT, {"text": "Shorter."}]}
+        entries = of(Entry, fed(Decoder(), [USER, answer, beside]))
+        assert [(e.message.role, e.message.text) for e in entries[2:]] == [
+            ("tool", "one\ntwo"),
+            ("user", "Shorter."),
+        ]
+        assert [(r.call_id, len(r.media)) for r in entries[2].message.results] == [("c1", 1), ("c2", 0)]
+
+    @pytest.mark.parametrize("is_recorded", [True, False])
+    def test_with_a_new_summary_are_compactions(self, is_recorded: bool) -> None:
+        """What is kept is written again with new ids, in some versions as records before the list, and with results."""
+        summary = {"id": "s", "type": "user", "content": [{"text": "<state_snapshot>x</state_snapshot>"}]}
+        kept = [
+            summary,
+            {"id": "k1", "type": "gemini", "content": [{"text": "Got it."}]},
+            {"id": "k2", "type": "user", "content": [{"text": "List one."}]},
+            {"id": "k3", "type": "gemini", "content": [call_part("c1")]},
+            {"id": "k4", "type": "user", "content": [response("c1", "one")]},
+        ]
+        decoder = Decoder()
+        fed(decoder, [USER, ANSWER, RESULTS])
+        records = fed(decoder, [*(kept if is_recorded else []), {"$set": {"messages": kept}}])
+        entries, (compaction,) = of(Entry, records), of(Compaction, records)
+        ids = ["s", "k1", "k2", "k3", "k4:results"]
+        assert [e.source_id for e in entries] == ids
+        assert compaction.kept == (tuple(ids) if is_recorded else ())
+        assert (entries[0].kind, entries[0].own_words) == ("compaction_summary", None)
+        assert fed(decoder, [{"$set": {"messages": kept}}]) == []
+        (rewind,) = fed(decoder, [{"$set": {"messages": kept[:2]}}])
+        assert isinstance(rewind, Rewind)
+
+    def test_send_files_in_notices(self) -> None:
+        """A file that a tool read can be recorded as a notice, and nobody wrote it."""
+        notice = {"id": "n", "type": "info", "content": [PICTURE]}
+        (entry,) = of(Entry, fed(Decoder(), [notice, {"id": "m", "type": "info", "content": "Saved."}]))
+        assert (len(entry.message.media), entry.own_words) == (1, None)
 
 
 class TestDocuments:
@@ -181,6 +268,6 @@ class TestSharedSamples:
     def test_of_lines_are_complete(self) -> None:
         """The sample has two calls of the model with usage, and one tool call with its result."""
         path = shared_data("transcripts", "small", "gemini", "jsonl_v040.jsonl")
-        records = decoded(path, gemini_cli.Decoder())
+        records = decoded(path, Decoder())
         assert [who for who, _ in said(records)] == ["user", "assistant", "tool", "assistant"]
         assert [e.usage.input_tokens for e in of(Entry, records) if e.usage] == [11855, 12069]
