@@ -48,8 +48,8 @@ def message_of(said: dict[str, Any]) -> Message | str | None:
         return summary(BRANCH if role == "branchSummary" else COMPACTED, said)
     if role in ("custom", "hookMessage"):
         return Message("user", parts, REMINDER)
-    if role == "developer":
-        return Message("system", parts)
+    if role in ("developer", "system"):
+        return Message("system", (*parts, *_sections(said)))
     return Message("user", parts) if role == "user" else f"message of role {role or 'nobody'}"
 
 
@@ -74,7 +74,7 @@ def unread(said: dict[str, Any]) -> Iterator[str]:
     if role == "assistant" and object_of(said.get("usage")):
         yield from lacking(said["usage"], "input", kind="usage")
         yield from uncounted_cache(said["usage"], "cacheRead", "cacheWrite")
-    elif any("cacheRead" in value for value in said.values() if isinstance(value, dict)):
+    elif "usage" not in said and any("cacheRead" in v for v in said.values() if isinstance(v, dict)):
         yield "message of role assistant without usage"
 
 
@@ -96,8 +96,12 @@ def custom_message(row: dict[str, Any]) -> Message:
 def usage_of(usage: dict[str, Any]) -> Usage | None:
     """Return the usage of an answer; pi's input excludes cached tokens."""
     read, written = count_of(usage.get("cacheRead")), count_of(usage.get("cacheWrite"))
-    said = count_of(usage.get("input")) + read + written
-    return Usage(said, count_of(usage.get("output")), read, written) if said else None
+    said, output = count_of(usage.get("input")) + read + written, count_of(usage.get("output"))
+    thought, hour = (
+        min(output, count_of(usage.get("reasoning"))),
+        min(written, count_of(usage.get("cacheWrite1h"))),
+    )
+    return Usage(said, output, read, written, thought, cache_write_hour_tokens=hour) if said else None
 
 
 def _parts(content: Any) -> Iterator[Part]:
@@ -117,6 +121,13 @@ def _parts(content: Any) -> Iterator[Part]:
             yield media_from_base64(text_of(block.get("data")), text_of(block.get("mimeType")), "image")
 
 
+def _sections(said: dict[str, Any]) -> Iterator[Text]:
+    """Yield the sections of a system prompt, or those that change."""
+    yield from (
+        Text(text) for text in object_of(said.get("sections")).values() if isinstance(text, str) and text
+    )
+
+
 def _result(said: dict[str, Any], parts: tuple[Part, ...]) -> ToolResult:
     text = "\n".join(part.text for part in parts if isinstance(part, Text))
     media = tuple(part for part in parts if isinstance(part, Media))
@@ -129,5 +140,7 @@ def _command(said: dict[str, Any]) -> str:
     output, code = text_of(said.get("output")), count_of(said.get("exitCode"))
     end = "\n\n(command cancelled)" if said.get("cancelled") is True else ""
     end = end or (f"\n\nCommand exited with code {code}" if code else "")
+    if said.get("truncated") is True and (path := text_of(said.get("fullOutputPath"))):
+        end += f"\n\n[Output truncated. Full output: {path}]"
     shown = f"```\n{output}\n```" if output else "(no output)"
     return f"Ran `{text_of(said.get('command'))}`\n{shown}{end}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import REMINDER, Message, Text, ToolResult
-from webapp.agents.pi.messages import message_of, usage_of
+from webapp.agents.pi.messages import message_of, unread, usage_of
 from webapp.agents.records import Usage
 
 
@@ -30,6 +30,10 @@ def command(**more: Any) -> dict[str, Any]:
         (command(), reminder("Ran `ls`\n```\na\n```")),
         (command(output="", exitCode=2), reminder("Ran `ls`\n(no output)\n\nCommand exited with code 2")),
         (command(cancelled=True), reminder("Ran `ls`\n```\na\n```\n\n(command cancelled)")),
+        (
+            command(truncated=True, fullOutputPath="/f"),
+            reminder("Ran `ls`\n```\na\n```\n\n[Output truncated. Full output: /f]"),
+        ),
         (command(excludeFromContext=True), None),
         ({"role": "assistant", "content": [], "stopReason": "error"}, "answer that ended with error"),
         ({"role": "oracle"}, "message of role oracle"),
@@ -57,3 +61,8 @@ def test_usage_counts_the_cache_as_input() -> None:
     """A call without input has none."""
     assert usage_of({"input": 1, "output": 2, "cacheRead": 3, "cacheWrite": 4}) == Usage(8, 2, 3, 4)
     assert usage_of({"output": 2}) is None
+
+
+def test_the_usage_of_a_tool_is_no_missing_usage() -> None:
+    """A tool that asks a model reports it with its result."""
+    assert list(unread({"role": "toolResult", "content": [], "usage": {"input": 1, "cacheRead": 2}})) == []
