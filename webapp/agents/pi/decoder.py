@@ -6,7 +6,7 @@ to another branch. A compaction replaces the path before it with its summary and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -44,18 +44,24 @@ from webapp.agents.records import (
 )
 
 # Rows of which nothing is sent.
-_UNSENT = frozenset({"thinking_level_change", "label", "custom", "usage"})
+_UNSENT = frozenset({"thinking_level_change", "label", "custom", "usage", "context_edit"})
 
 
 @dataclass(slots=True)
 class _Row:
-    """A row of the tree: its entry, the rows a compaction keeps after its summary, the row that an edit removes."""
+    """A row of the tree: its entry, the rows a compaction keeps after its summary.
+
+    An edit has the row that it changes and its new content, or None to leave it out. `shown` is the edit whose content
+    the row's entry has.
+    """
 
     parent: str | None
     entry: str | None = None
     kept: tuple[str, ...] | None = None
-    omits: str | None = None
     message: Message | None = None
+    edits: str | None = None
+    content: Message | None = None
+    shown: str | None = None
 
 
 class Decoder:
@@ -65,7 +71,7 @@ class Decoder:
         self._rows: dict[str, _Row] = {}
         self._order: list[str] = []  # of all rows, as the first layout counts them
         self._tip: str | None = None
-        self._live: list[str] = []  # the entries in the context
+        self._live: list[str] = []  # the rows in the context
         self._facts = SessionFacts()
 
     def feed(self, line: Line) -> Iterator[Record]:
@@ -83,7 +89,12 @@ class Decoder:
         if row_id in self._rows:
             return  # a copy
         self._order.append(row_id)
-        yield from self._turn_to(self._parent(row), row_id, at)
+        parent, before = self._parent(row), self._tip
+        self._rows[row_id], self._tip = _Row(parent), row_id
+        if kind == "context_edit":
+            self._edit(row_id, row)
+        if parent != before or kind == "context_edit":
+            yield from self._changed(row_id, line.data, at)
         yield from self._row(line, row_id, row, kind, at)
 
     def _row(
@@ -97,8 +108,6 @@ class Decoder:
             yield self._entry(row_id, custom_message(row), at, line.data)
         elif kind == "branch_summary":
             yield self._entry(row_id, summary(BRANCH, row), at, line.data)
-        elif kind == "context_edit":
-            yield from self._edit(line.data, row_id, row, at)
         elif kind == "model_change":
             yield from self._facts.changed(model=optional(row.get("modelId")))
         elif kind == "session_info":
@@ -114,36 +123,57 @@ class Decoder:
         known = parent is None or (isinstance(parent, str) and parent in self._rows)
         return parent if known else self._tip
 
-    def _turn_to(self, parent: str | None, row_id: str, at: datetime | None) -> Iterator[Record]:
-        """Add a row to the tree; yield a rewind if the conversation continues from a row that is not the newest."""
-        turned, self._tip = parent != self._tip, row_id
-        self._rows[row_id] = _Row(parent)
-        if turned and (live := self._context(parent)) != self._live:
-            yield self._rewound(live, row_id, at)
+    def _edit(self, row_id: str, edit: dict[str, Any]) -> None:
+        """Note an edit of an earlier row: after it the row is left out, or its content is replaced."""
+        row, target, new = self._rows[row_id], text_of(edit.get("targetId")), edit.get("replacement")
+        if target in self._rows and self._rows[target].message is not None:
+            row.edits, row.content = target, None if new is None else custom_message(object_of(new))
 
-    def _rewound(self, live: list[str], row_id: str, at: datetime | None) -> Rewind:
-        self._live = live
-        return Rewind(live[-1] if live else None, row_id, at, "", tuple(live))
+    def _changed(self, row_id: str, raw: bytes, at: datetime | None) -> Iterator[Record]:
+        """Yield what a row changes that continues from another row than the newest, or that is an edit.
 
-    def _path(self, row_id: str | None) -> list[_Row]:
+        These are versions of rows that another edit, or none, applies to, and a rewind.
+        """
+        live = self._context(row_id)
+        for name, edit in live.items():
+            row = self._rows[name]
+            if row.shown != edit and row.message is not None:
+                content = None if edit is None else self._rows[edit].content
+                new = row_id if edit == row_id else f"{row_id}.{name}"
+                message = row.message if content is None else _edited(row.message, content)
+                own = raw if edit == row_id else None
+                yield Entry(message, new, None, None, at, raw=own, supersedes=row.entry)
+                row.entry, row.shown = new, edit
+        if list(live) != self._live:
+            self._live = list(live)
+            ids = self._ids(self._live)
+            yield Rewind(ids[-1] if ids else None, row_id, at, "", ids)
+
+    def _ids(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the newest entries of rows."""
+        return tuple(entry for name in names if (entry := self._rows[name].entry) is not None)
+
+    def _path(self, row_id: str | None) -> list[str]:
         """Return the rows from the first one to this one."""
-        path: list[_Row] = []
+        path: list[str] = []
         while row_id is not None:
-            path.append(self._rows[row_id])
-            row_id = path[-1].parent
+            path.append(row_id)
+            row_id = self._rows[row_id].parent
         return path[::-1]
 
-    def _context(self, row_id: str | None) -> list[str]:
-        """Return the entries that are sent after this row."""
-        live: list[str] = []
-        for row in self._path(row_id):
-            if row.entry is not None and row.kept is not None:
-                live = [row.entry, *row.kept]
+    def _context(self, row_id: str | None) -> dict[str, str | None]:
+        """Return the rows that are sent after this row, each with the newest edit that applies to it."""
+        live, edits = list[str](), dict[str, str]()
+        for name in self._path(row_id):
+            row = self._rows[name]
+            if row.kept is not None:
+                live = [name, *row.kept]
             elif row.entry is not None:
-                live.append(row.entry)
-            elif row.omits is not None:
-                live = [entry for entry in live if entry != self._rows[row.omits].entry]
-        return live
+                live.append(name)
+            elif row.edits is not None:
+                edits[row.edits] = name
+        left_out = {target for target, edit in edits.items() if self._rows[edit].content is None}
+        return {name: edits.get(name) for name in live if name not in left_out}
 
     # Messages
 
@@ -173,27 +203,10 @@ class Decoder:
         kind: EntryKind = "message",
     ) -> Entry:
         row = self._rows[row_id]
-        before = self._live[-1] if self._live else None
+        before = self._rows[self._live[-1]].entry if self._live else None
         row.entry, row.message = row_id, message
         self._live.append(row_id)
         return Entry(message, row_id, before, None, at, kind=kind, raw=raw)
-
-    def _edit(self, raw: bytes, row_id: str, edit: dict[str, Any], at: datetime | None) -> Iterator[Record]:
-        """Yield an edit of an earlier row: from now on it is left out, or its content is replaced."""
-        target = self._rows.get(text_of(edit.get("targetId")))
-        if target is None or target.entry not in self._live or target.message is None:
-            return
-        if edit.get("replacement") is None:
-            self._rows[row_id].omits = text_of(edit.get("targetId"))
-            yield self._rewound([entry for entry in self._live if entry != target.entry], row_id, at)
-            return
-        new = custom_message(object_of(edit.get("replacement")))
-        parts = new.parts
-        if result := next(iter(target.message.results), None):
-            parts = (replace(result, text=new.text, media=new.media),)
-        before, target.message = target.entry, replace(target.message, parts=parts)
-        self._live[self._live.index(before)] = target.entry = row_id
-        yield Entry(target.message, row_id, None, None, at, raw=raw, supersedes=before)
 
     # Compaction
 
@@ -206,29 +219,39 @@ class Decoder:
             replacement = self._retained(raw, row_id, row, tail, at)
             yield Compaction(at, "unknown", before, row_id, replacement)
             return
-        self._live = []
-        yield Compaction(at, "unknown", before, row_id, None, "", kept)
+        self._live, self._rows[row_id].kept = [], kept
+        live = [name for name in self._context(row_id) if name != row_id]
+        yield Compaction(at, "unknown", before, row_id, None, "", self._ids(live))
         yield self._entry(row_id, summary(COMPACTED, row), at, raw, "compaction_summary")
-        self._rows[row_id].kept = kept
-        self._live += kept
+        self._live += live
 
     def _kept(self, row_id: str, row: dict[str, Any]) -> tuple[str, ...]:
-        """Return the entries from the first kept row up to the compaction, without older summaries."""
+        """Return the rows from the first kept one up to the compaction, without older summaries.
+
+        System messages stay if the compaction repeats them.
+        """
         first, index = text_of(row.get("firstKeptEntryId")), row.get("firstKeptEntryIndex")
         if isinstance(index, int) and 0 <= index < len(self._order):
             first = self._order[index]
         path = self._path(row_id)
-        start = next((n for n, one in enumerate(path) if one is self._rows.get(first)), len(path))
-        return tuple(one.entry for one in path[start:] if one.entry is not None and one.kept is None)
+        start = path.index(first) if first in path else len(path)
+        sent = [name for name in path[start:] if self._rows[name].entry and self._rows[name].kept is None]
+        system = [name for name in self._live if self._is_system(name)] if row.get("systemMessage") else []
+        return (*system, *(name for name in sent if not self._is_system(name)))
+
+    def _is_system(self, name: str) -> bool:
+        message = self._rows[name].message
+        return message is not None and message.role == "system"
 
     def _retained(
         self, raw: bytes, row_id: str, row: dict[str, Any], tail: list[Any], at: datetime | None
     ) -> tuple[Entry, ...]:
         """Return the new context of a compaction that contains the messages it keeps."""
         known: dict[Message, list[str]] = {}
-        for one in self._path(row_id):
+        for name in self._path(row_id):
+            one = self._rows[name]
             if one.entry is not None and one.message is not None:
-                known.setdefault(one.message, []).append(one.entry)
+                known.setdefault(one.message, []).append(name)
         self._live = []
         entries = [self._entry(row_id, summary(COMPACTED, row), at, raw, "compaction_summary")]
         for number, said in enumerate(map(object_of, list_of(tail))):
@@ -236,7 +259,15 @@ class Decoder:
             if isinstance(message, Message) and message.parts:
                 ids = known.get(message)
                 name = ids.pop(0) if ids else f"{row_id}.{number}"
-                entries.append(Entry(message, name, self._live[-1], None, at))
+                one = self._rows.setdefault(name, _Row(row_id, name, None, message))
+                entries.append(Entry(message, one.entry, self._ids(self._live)[-1], None, at))
                 self._live.append(name)
         self._rows[row_id].kept = tuple(self._live[1:])
         return tuple(entries)
+
+
+def _edited(message: Message, new: Message) -> Message:
+    """Return a message with new content; a result stays the result of its call."""
+    result = next(iter(message.results), None)
+    parts = new.parts if result is None else (replace(result, text=new.text, media=new.media),)
+    return replace(message, parts=parts)

@@ -92,6 +92,13 @@ class TestASession:
             (u.input_tokens, u.output_tokens, u.cached_tokens, u.cache_write_tokens) for u in usages.values()
         ][:2] == [(1000, 40, 0, 100), (1060, 12, 1000, 0)]
 
+    def test_reports_what_was_written_for_an_hour(self) -> None:
+        """It is a part of what was written to the cache, and reasoning is a part of the output."""
+        usage = {"input": 1, "output": 9, "cacheRead": 0, "cacheWrite": 8, "cacheWrite1h": 6, "reasoning": 4}
+        [entry] = of(Entry, fed(row("a", None, "x", "assistant", usage=usage)))
+        assert entry.usage is not None
+        assert (entry.usage.cache_write_hour_tokens, entry.usage.reasoning_tokens) == (6, 4)
+
     def test_reports_changed_facts(self) -> None:
         """A name replaces the first request as title, and a new model is reported before its answer."""
         assert facts(self.RECORDS, Meta, "title") == ["List the beds.", "The garden"]
@@ -138,6 +145,33 @@ class TestTheTree:
         assert len(of(Entry, fed(row("a", None, "1"), row("a", None, "1")))) == 1
 
 
+PROMPT = {"content": "Be brief.", "sections": {"cwd": "/p", "gone": None}, "toolsAdded": [{"name": "read"}]}
+
+
+class TestSystemMessages:
+    """The prompt, and changes of it."""
+
+    def test_are_read_with_their_sections(self) -> None:
+        """A section without a text was removed, and a row with tools only says nothing."""
+        tools = row("b", "a", "", "system", toolsAdded=[{"name": "edit"}])
+        assert said(fed(row("a", None, "", "system", **PROMPT), tools)) == [("system", "Be brief.\n/p")]
+        assert of(Unknown, fed(tools)) == []
+
+    @pytest.mark.parametrize("repeats", [True, False])
+    def test_stay_after_a_compaction_that_repeats_them(self, repeats: bool) -> None:
+        """Those among the kept rows are not sent again."""
+        compaction = {
+            "type": "compaction",
+            "id": "c",
+            "parentId": "b",
+            "summary": "s",
+            "firstKeptEntryId": "a",
+        }
+        compaction |= {"systemMessage": {"role": "system", **PROMPT}} if repeats else {}
+        [made] = of(Compaction, fed(row("a", None, "", "system", **PROMPT), row("b", "a", "1"), compaction))
+        assert made.kept == (("a", "b") if repeats else ("b",))
+
+
 class TestEdits:
     """Edits: rows that change an earlier row."""
 
@@ -163,6 +197,24 @@ class TestEdits:
         entry = of(Entry, fed(*rows))[-1]
         assert (entry.source_id, entry.supersedes) == ("e", "b")
         assert [(r.call_id, r.text) for r in entry.message.results] == [("c1", "short")]
+
+    def test_hold_on_their_branch_only(self) -> None:
+        """On another branch the row is as it was before, and it is edited again on the first one."""
+        rows = [row("a", None, "long"), row("b", "a", "2"), self.edit("a", "short"), row("c", "b", "3")]
+        back, again = of(Entry, fed(*rows, row("d", "e", "4")))[3::2]
+        assert (back.source_id, back.supersedes, back.message.text) == ("c.a", "e", "long")
+        assert (again.source_id, again.supersedes, again.message.text) == ("d.a", "c.a", "short")
+
+    def test_can_bring_back_a_row(self) -> None:
+        """The newest edit of a row is the one that applies."""
+        newer = {**self.edit("a", "short"), "id": "f", "parentId": "e"}
+        records = fed(row("a", None, "1"), row("b", "a", "2"), self.edit("a", None), newer)
+        assert [r.live for r in of(Rewind, records)] == [("b",), ("f", "b")]
+
+    def test_after_a_turn_are_one_rewind(self) -> None:
+        """Two rewinds of one row would have the same name, and the second would be taken for the first."""
+        rows = [row("a", None, "1"), row("b", "a", "2"), row("c", "b", "3"), self.edit("a", None)]
+        assert [(r.source_id, r.live) for r in of(Rewind, fed(*rows))] == [("e", ("b",))]
 
     def test_of_a_missing_row_change_nothing(self) -> None:
         """The target is unknown, or has left the context."""
