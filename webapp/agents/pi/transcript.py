@@ -2,7 +2,7 @@
 
 Usage is written as zero: it belongs to other calls, and pi would think that the copy is as full as the original. A
 summary at the beginning is written in the form of pi's own compactions; a later one as a message of an extension,
-because a compaction would remove the rows before it.
+because a compaction would remove the rows before it. A compaction by pi itself keeps those rows, behind its summary.
 """
 
 from __future__ import annotations
@@ -49,15 +49,28 @@ def write(view: View) -> Transcript:
 
 def _rows(view: View) -> Iterator[Row]:
     """Yield the rows after the first one, without their ids."""
-    yield from _last_choices(view.file)
-    is_first = True
-    for place in view.items:
-        yield from (
-            [_summary(view, place, is_first)] if isinstance(place, ViewSummary) else _message(view, place)
-        )
-        is_first = False
+    choices = list(_last_choices(view.file))
+    yield from choices
+    first, is_compacted = f"{len(choices) + 1:08x}", False
+    for number, place in enumerate(view.items):
+        if isinstance(place, ViewSummary):
+            yield _summary(view, place, is_first=number == 0)
+            is_compacted = number == 0
+        elif not is_compacted and (compaction := _compaction(place)):
+            yield {**compaction, "firstKeptEntryId": first if number else ""}
+            is_compacted = True
+        else:
+            yield from _message(view, place)
     if view.title:
         yield {"type": "session_info", "timestamp": view.now, "name": view.title}
+
+
+def _compaction(place: ViewMessage) -> Row | None:
+    """Return the row of a compaction by pi without its usage; None for other messages."""
+    value = place.rows[-1].value if place.replacement is None else None
+    if value is None or value.get("type") != "compaction":
+        return None
+    return {name: field for name, field in value.items() if name not in ("usage", "retainedTail")}
 
 
 def _last_choices(file: Path | None) -> Iterator[Row]:
@@ -72,7 +85,7 @@ def _last_choices(file: Path | None) -> Iterator[Row]:
     yield from found.values()
 
 
-def _summary(view: View, summary: ViewSummary, is_first: bool) -> Row:
+def _summary(view: View, summary: ViewSummary, *, is_first: bool) -> Row:
     at = summary.at or view.now
     if is_first:
         kept = {"firstKeptEntryId": "", "tokensBefore": summary.replaced_tokens}

@@ -1,0 +1,61 @@
+"""Copies for pi."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.webapp.agents import samples
+from tests.webapp.agents.pi.test_decoder import row
+from tests.webapp.agents.samples import of
+from webapp.agents.pi.decoder import Decoder
+from webapp.agents.pi.transcript import write
+from webapp.agents.records import Compaction, Entry
+from webapp.agents.view import View, ViewItem, ViewMessage, ViewRow, ViewSummary
+
+ROWS: list[dict[str, Any]] = [
+    row("a", None, "1"),
+    row("b", "a", "2"),
+    {
+        "type": "compaction",
+        "id": "c",
+        "parentId": "b",
+        "summary": "s",
+        "firstKeptEntryId": "b",
+        "usage": {"input": 9},
+    },
+    row("d", "c", "3"),
+]
+
+
+def copied(items: list[ViewItem]) -> list[dict[str, Any]]:
+    """Return the rows of a copy."""
+    return [json.loads(line) for line in write(View("/p", "2026-01-02T12:00:00Z", items)).lines]
+
+
+def items(*names: str) -> list[ViewItem]:
+    """Return entries of the session as items of a view."""
+    entries = {str(e.source_id): e for e in of(Entry, samples.fed(Decoder(), ROWS))}
+    return [ViewMessage([ViewRow(name, entries[name].message, entries[name].raw, None)]) for name in names]
+
+
+class TestACompaction:
+    """A compaction by pi itself, in a copy."""
+
+    def test_has_the_kept_messages_behind_its_summary(self) -> None:
+        """They are before it in the file, as in the original, and pi sends them after the summary."""
+        rows = copied(items("b", "c", "d"))
+        [made] = of(Compaction, samples.fed(Decoder(), rows))
+        assert made.kept == (rows[1]["id"],)
+        assert [r["type"] for r in rows] == ["session", "message", "compaction", "message"]
+        assert "usage" not in rows[2]
+
+    def test_that_comes_first_keeps_nothing(self) -> None:
+        """Nothing is before it."""
+        [made] = of(Compaction, samples.fed(Decoder(), copied(items("c", "d"))))
+        assert made.kept == ()
+
+    def test_after_our_own_summary_is_a_message(self) -> None:
+        """Pi uses the last compaction only, and our summary is the first one."""
+        rows = copied([ViewSummary(1, "ours", 100, None), *items("b", "c", "d")])
+        assert [r["type"] for r in rows] == ["session", "compaction", "message", "message", "message"]
