@@ -22,14 +22,13 @@ from typing import Any, NamedTuple
 
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, unknown_schema
-from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of
+from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.finding import list_files, read_file, reason_of
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader, look_of
 from webapp.agents.reading.rows import (
     count_of,
-    lacking,
     object_of,
     optional,
     parse,
@@ -154,37 +153,44 @@ class _Comparison:
             version=optional(info.get("version")),
             parent=optional(info.get("parentID")),
         )
+        reverted, is_sent = object_of(info.get("revert")), True
         for message, parts in messages:
             message_id = text_of(message.get("id"))
             if parts is not None:
                 row = partial(self._message, message, parts)
                 yield from guarded(None, row, f"message {message_id[:40]}")
-            kept = self._history.summaries.get(message_id)
-            if kept is not None:
-                self._wanted = [n for n in kept if self._history.knows(n)]
-            self._wanted += [n for n in self._names.get(message_id, []) if self._history.knows(n)]
+            # What the user took back is deleted when the next message is sent; of one message, parts can stay.
+            is_target = reverted.get("messageID") == message_id
+            if is_sent and not (is_target and not reverted.get("partID")):
+                self._add(message_id)
+            is_sent = is_sent and not is_target
         yield from self._history.cut(self._wanted)
+
+    def _add(self, message_id: str) -> None:
+        """Add a message to the context, or replace the context by what a summary kept."""
+        kept = self._history.summaries.get(message_id)
+        if kept is not None:
+            self._wanted = [n for n in kept if self._history.knows(n)]
+        self._wanted += [n for n in self._names.get(message_id, []) if self._history.knows(n)]
 
     def _message(self, message: Row, parts: list[Row]) -> Iterator[Record]:
         message_id, at = text_of(message.get("id")), when(object_of(message.get("time")).get("created"))
         said = list(messages_of(message, parts))
         if message_id not in self._names:  # reported once, however often the message changes
-            yield from (Unknown(None, kind) for kind in unknown_in(parts))
-            if tokens := object_of(message.get("tokens")):
-                yield from (Unknown(None, field) for field in lacking(tokens, "input", kind="usage"))
-            if not parts and message.get("role") == "user":
-                yield Unknown(None, "message without parts")
+            yield from (Unknown(None, kind) for kind in unread(message, parts))
         self._names[message_id] = [name for name, _ in said]
         model, is_answer = model_of(message), message.get("role") == "assistant"
         if is_answer:
             yield from self._facts.changed(model=model)
-        is_summary = is_answer and message.get("summary") is True and bool(said)
-        if is_summary and message_id not in self._history.summaries:
+        is_compaction = is_summary(message) and bool(said)
+        if is_compaction and message_id not in self._history.summaries:
             yield self._compaction(message, at)
+        elif not is_compaction:
+            self._history.summaries.pop(message_id, None)  # it failed while it was written
         asked = next((p for p in parts if p.get("type") == "compaction"), None)
         if asked is not None and message.get("role") == "user":
             self._known["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
-        kind: EntryKind = "compaction_summary" if is_summary else "message"
+        kind: EntryKind = "compaction_summary" if is_compaction else "message"
         for record in self._history.put(message_id, said, at, usage_of(message), model, None, kind):
             yield record
             if isinstance(record, Entry):

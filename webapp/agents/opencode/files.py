@@ -129,7 +129,9 @@ def _session_row(row: Row) -> Row:
         "directory": row.get("directory"),
         "title": row.get("title"),
         "version": row.get("version"),
-        "permission": parse_value(json_column(row.get("permission")))[0] if row.get("permission") else None,
+        **{
+            name: parse_value(json_column(row[name]))[0] for name in ("permission", "revert") if row.get(name)
+        },
         "time": {"created": row.get("time_created"), "updated": row.get("time_updated")},
     }
 

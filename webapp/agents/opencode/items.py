@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.messages import REMINDER, FileReference, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import (
+    REMINDER,
+    FileReference,
+    Media,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_from_url, object_of, text_of
 from webapp.agents.records import Usage
 from webapp.agents.view import ViewRow
@@ -34,6 +44,8 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
             own = not texts or any(p.get("synthetic") is not True for p in texts)
             yield message_id, Message("user", said, "" if own else REMINDER)
         return
+    if is_unsent(message, parts):
+        return
     for number, step in enumerate(steps(parts), 1):
         name = message_id if number == 1 else f"{message_id}:{number}"
         said = tuple(p for part in step for p in _said(part))
@@ -42,6 +54,21 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
         results = tuple(r for part in step if (r := _result(part)) is not None)
         if results:
             yield f"{name}:results", Message("tool", results)
+
+
+def is_summary(message: dict[str, Any]) -> bool:
+    """Return whether a message is the summary of a compaction; one that failed is none."""
+    return message.get("role") == "assistant" and message.get("summary") is True and not message.get("error")
+
+
+def is_unsent(message: dict[str, Any], parts: list[dict[str, Any]]) -> bool:
+    """Return whether an answer ended in an error, so that it is not sent again; one that was aborted is, if it has any.
+
+    OpenCode leaves out the whole message, with the results in it.
+    """
+    error = object_of(message.get("error"))
+    said = any(part.get("type") not in ("step-start", "reasoning") for part in parts)
+    return bool(error) and not (error.get("name") == "MessageAbortedError" and said)
 
 
 def steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -71,6 +98,17 @@ def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
         state = object_of(part.get("state"))
         if kind == "tool" and text_of(state.get("status")) in ("completed", "success"):
             yield from lacking(state, "input", "output", kind="state of a tool")
+
+
+def unread(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what is not read of a message: unknown and missing fields, and an answer that is not sent again."""
+    yield from unknown_in(parts)
+    if tokens := object_of(message.get("tokens")):
+        yield from lacking(tokens, "input", kind="usage")
+    if not parts and message.get("role") == "user":
+        yield "message without parts"
+    if parts and message.get("role") == "assistant" and is_unsent(message, parts):
+        yield f"answer that ended with {text_of(object_of(message['error']).get('name')) or 'an error'}"
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
@@ -104,18 +142,28 @@ def _said(part: dict[str, Any]) -> Iterator[Part]:
         yield Reasoning(text_of(part.get("text")))
     elif kind == "subtask":
         yield Text(text_of(part.get("prompt")))
-    elif kind == "file":
+    elif kind == "file" and not _is_text(part):
         yield _file(part)
     elif kind == "tool":
         state = object_of(part.get("state"))
         yield ToolCall(call_id_of(part), text_of(part.get("tool")), dumps(state.get("input", {})))
 
 
+def _is_text(part: dict[str, Any]) -> bool:
+    """Return whether the content of an attached file is sent as a text of its own."""
+    return part.get("mime") == "text/plain" and text_of(part.get("url")).startswith("data:")
+
+
 def _file(part: dict[str, Any]) -> Part:
     url, mime = text_of(part.get("url")), text_of(part.get("mime"))
     if url.startswith("data:"):
-        return media_from_url(url, mime.partition("/")[0] if mime.startswith("image") else "document", mime)
+        return _media(part)
     return FileReference(text_of(part.get("filename")) or url, "", mime)
+
+
+def _media(file: dict[str, Any]) -> Media:
+    mime = text_of(file.get("mime"))
+    return media_from_url(text_of(file.get("url")), "image" if mime.startswith("image") else "document", mime)
 
 
 def _result(part: dict[str, Any]) -> ToolResult | None:
@@ -126,9 +174,11 @@ def _result(part: dict[str, Any]) -> ToolResult | None:
     if object_of(state.get("time")).get("compacted"):
         return ToolResult(call_id_of(part), CLEARED, text_of(part.get("tool")))
     output = state.get("error") if status == "error" else state.get("output")
+    cut_off = object_of(state.get("metadata"))
+    if status == "error" and cut_off.get("interrupted") is True and isinstance(cut_off.get("output"), str):
+        output = cut_off["output"]  # what the tool had written when the user stopped it is sent
     text = output if isinstance(output, str) else dumps(output)
-    files = [object_of(a) for a in list_of(state.get("attachments"))]
-    media = tuple(media_from_url(text_of(f.get("url")), "image", text_of(f.get("mime"))) for f in files)
+    media = tuple(_media(object_of(file)) for file in list_of(state.get("attachments")))
     return ToolResult(call_id_of(part), text, text_of(part.get("tool")), status == "error", media)
 
 

@@ -175,6 +175,16 @@ class TestTheTree:
         records = list(opencode.read(session(root), state, written + 1))
         assert (said(records), len(of(Problem, records))) == (BEDS[:-1], 1)
 
+    def test_takes_back_a_summary_that_failed(self, tmp_path: Path) -> None:
+        """OpenCode ignores it, and sends what was before it again."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        read(session(root), state)
+        file = root / "storage" / "message" / "ses_1" / "msg_04.json"
+        file.write_text(json.dumps({**json.loads(file.read_bytes()), "error": {"name": "APIError"}}))
+        (rewind,) = read(session(root), state)
+        assert isinstance(rewind, Rewind)
+        assert rewind.live == ("msg_01", "msg_02", "msg_02:results", "msg_02:2", "msg_05")
+
     def test_reports_deleted_messages(self, tmp_path: Path) -> None:
         """A deleted message leaves the context."""
         root, state = copied(tmp_path), dict[str, Any]()
@@ -187,6 +197,21 @@ class TestTheTree:
 
 class TestTheDatabase:
     """Changes in tables."""
+
+    @pytest.mark.parametrize(("target", "part"), [("msg_05", None), ("msg_04", "prt_99")])
+    def test_ends_where_the_user_took_it_back_to(self, tmp_path: Path, target: str, part: str | None) -> None:
+        """OpenCode deletes the rest when the next message is sent, and until then can bring it back."""
+        path, state = as_database(tmp_path), dict[str, Any]()
+        read(session(tmp_path), state)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("ALTER TABLE session ADD revert TEXT")
+            revert = {"messageID": target, **({"partID": part} if part else {})}
+            for value, live in [(json.dumps(revert), ("msg_04",)), (None, ("msg_04", "msg_05"))]:
+                db.execute("UPDATE session SET revert = ?, time_updated = time_updated + 1", [value])
+                db.commit()
+                (rewind,) = read(session(tmp_path), state)
+                assert isinstance(rewind, Rewind)
+                assert rewind.live == live
 
     def test_gives_added_rows(self, tmp_path: Path) -> None:  # X12
         """Rows in the write-ahead log of a running agent are read, and its files do not change."""

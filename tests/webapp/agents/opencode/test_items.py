@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import FileReference, Media, Text
-from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of
+from webapp.agents.opencode.items import messages_of, model_of, unknown_in, unread, usage_of
 from webapp.agents.records import Entry
 
 
@@ -43,6 +43,40 @@ class TestARow:
         assert message.parts[0] == Text("a")
         assert isinstance(message.parts[1], Media)
         assert message.parts[2] == FileReference("y.txt", "", "text/plain")
+
+    def test_has_the_text_of_an_attached_file_once(self) -> None:
+        """OpenCode sends it as a text, not as a file."""
+        pasted = {"type": "file", "url": "data:text/plain;base64,aGk=", "mime": "text/plain"}
+        ((_, message),) = messages_of({"id": "m", "role": "user"}, [pasted, {"type": "text", "text": "hi"}])
+        assert message.parts == (Text("hi"),)
+
+    @pytest.mark.parametrize(
+        ("name", "part", "is_sent"),
+        [
+            ("APIError", {"type": "text", "text": "x"}, False),
+            ("MessageAbortedError", {"type": "text", "text": "x"}, True),
+            ("MessageAbortedError", {"type": "reasoning", "text": "x"}, False),
+        ],
+    )
+    def test_that_failed_is_not_sent(self, name: str, part: dict[str, Any], is_sent: bool) -> None:
+        """An answer that ended in an error is left out, unless the user stopped it after it said something."""
+        row = {"id": "m", "role": "assistant", "error": {"name": name}}
+        assert bool(list(messages_of(row, [part]))) == is_sent
+        assert list(unread(row, [part])) == ([] if is_sent else [f"answer that ended with {name}"])
+
+    def test_has_the_output_of_a_stopped_tool(self) -> None:
+        """What it had written is sent instead of the error."""
+        metadata = {"interrupted": True, "output": "half"}
+        stopped = tool("1", status="error", error="Tool execution aborted", metadata=metadata)
+        _, (_, results) = messages_of({"id": "m", "role": "assistant"}, [stopped])
+        assert results.results[0].text == "half"
+
+    def test_has_documents_in_results(self) -> None:
+        """A PDF that a tool read is not an image."""
+        pdf = {"mime": "application/pdf", "url": "data:application/pdf;base64,JVBERi0="}
+        read = tool("1", status="completed", output="x", attachments=[pdf])
+        _, (_, results) = messages_of({"id": "m", "role": "assistant"}, [read])
+        assert [m.kind for m in results.results[0].media] == ["document"]
 
     def test_names_its_model_in_both_formats(self) -> None:
         """The model is beside the role or in an object."""
