@@ -5,9 +5,9 @@ from its database or tree, with the contents and the order of the pruned view; e
 message. Usage and cost belong to other calls and are written as zero. OpenCode sorts messages by their time, so a
 message is never earlier than the one before it.
 
-A summary of the agent that comes first is written in the agent's own form, after a message that requests the
-compaction. Any other summary is written as a user message that no human wrote, because a compaction would remove
-everything before it.
+A summary of the agent that comes first, or that kept the messages before it, is written in the agent's own form, after
+a message that requests the compaction. Any other summary is written as a user message that no human wrote, because a
+compaction would remove everything before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import orjson
 
 from scoring.messages import Text, ToolCall, ToolResult
 from webapp.agents.opencode.decoder import Original, original
-from webapp.agents.opencode.items import call_id_of, steps
+from webapp.agents.opencode.items import call_id_of, is_summary, steps
 from webapp.agents.reading.rows import count_of, list_of, object_of, optional, parse, text_of
 from webapp.agents.view import PRUNED_NOTE, Transcript, View, ViewMessage, ViewSummary
 from webapp.errors import Conflict
@@ -148,7 +148,7 @@ class _Writer:
         self._agent = next(filter(None, agents), "build")
         self._now = _milliseconds(view.now)
         self._ids = _Ids(self._now)
-        self._at, self._asked = 0, ""
+        self._at, self._asked, self._first = 0, "", ""
         self.session = self._ids.session
 
     def lines(self) -> Iterator[bytes]:
@@ -183,18 +183,24 @@ class _Writer:
     def _message(self, place: ViewMessage, results: list[ViewMessage], *, is_first: bool) -> Iterator[Record]:
         """Yield a message of the view, after one of the user if the view begins with the model."""
         at, (info, parts) = place.rows[0].at, self._original(place)
-        is_summary = info.get("summary") is True
-        if is_summary and not is_first:
+        asked = {"type": "compaction", "auto": True}
+        if is_summary(info) and not is_first and not self._keeps_messages(info):
             yield self._of_user(at, [_text(place.message.text, synthetic=True)])
-        elif is_summary or place.message.role == "assistant":
-            if is_summary:
-                yield self._of_user(at, [{"type": "compaction", "auto": True}])
+        elif is_summary(info) or place.message.role == "assistant":
+            if is_summary(info):
+                tail = {} if is_first else {"tail_start_id": self._first}
+                yield self._of_user(at, [asked | tail])
             elif is_first:
                 yield self._of_user(None, [_text(PRUNED_NOTE, synthetic=True)])
             yield from self._answer(_Answer(place, info, parts, results))
         else:
             own = [made for part in parts for made in _spoken(part)] if place.replacement is None else []
             yield self._of_user(at, own or [_text(place.message.text)], info)
+
+    def _keeps_messages(self, summary: Row) -> bool:
+        """Return whether the agent's own compaction kept messages, which are before it here too."""
+        _, parts = self._messages.get(text_of(summary.get("parentID")), ({}, []))
+        return any(part.get("tail_start_id") for part in parts)
 
     def _original(self, place: ViewMessage) -> Record:
         """Return the agent's own message, and those of its parts that belong to a message of the view."""
@@ -208,6 +214,7 @@ class _Writer:
     def _of_user(self, at: str | None, parts: list[Row], info: Row | None = None) -> Record:
         own = info or {}
         self._asked = self._ids.new("msg")
+        self._first = self._first or self._asked
         made: Row = {name: value for name, value in own.items() if name in ("system", "tools", "format")}
         made |= {
             "id": self._asked,
@@ -244,7 +251,7 @@ class _Writer:
             "time": {"created": at, "completed": at},
             "finish": "tool-calls" if answer.place.message.calls else "stop",
         }
-        if info.get("summary") is True:
+        if is_summary(info):
             made["summary"] = True
         yield made, self._owned(own, [{"type": "step-start"}, *content])
 

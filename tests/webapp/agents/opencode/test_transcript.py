@@ -204,6 +204,23 @@ class TestTheFile:
         assert (summary["info"]["summary"], summary["parts"][1]["text"]) == (True, "They listed beds.")
         assert last["parts"][0]["text"] == "And the paths?"
 
+    def test_contains_a_compaction_with_the_messages_that_it_kept(self, app: App, tmp_path: Path) -> None:
+        """They are before it in the file, and OpenCode sends them after the summary."""
+        asked = part("compaction", 91, auto=True, tail_start_id="msg_old004")
+        rows = [*SAID, message(9, "user", asked, model=MODEL),
+                answer(10, part("text", 101, text="They listed beds."))]  # fmt: skip
+        rows[-1]["info"] |= {"summary": True, "parentID": "msg_old009"}
+        info = {"id": "ses_old", "projectID": "garden", "directory": str(tmp_path), "title": "The beds",
+                "version": "1.18.33", "time": {"created": BEGUN, "updated": BEGUN + 9}}  # fmt: skip
+        file = tmp_path / "original.json"
+        file.write_text(json.dumps({"info": info, "messages": rows}))
+        list(app.importing.import_sessions(fake_import(file, tmp_path)))
+        made = app.resuming.resume("ses_old")
+        assert [text for _, text in texts(made)] == ["And the paths?", "None.", "", "They listed beds."]
+        first, _, request, summary = content(made)["messages"]
+        assert request["parts"][0]["tail_start_id"] == first["info"]["id"]
+        assert (summary["info"]["summary"], summary["info"]["parentID"]) == (True, request["info"]["id"])
+
 
 class TestRefusals:
     """Sessions that cannot be copied, refused before a prune."""
