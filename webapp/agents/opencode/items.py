@@ -37,9 +37,12 @@ _UNSENT = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", 
 def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[tuple[str, Message]]:
     """Yield (name, message) of a record: what was said, and the results of its calls; nothing for an empty one."""
     message_id = text_of(message.get("id"))
-    if text_of(message.get("role")) == "user":
+    role = text_of(message.get("role"))
+    if role in ("user", "system"):
         said = tuple(p for part in parts for p in _said(part))
-        if said:
+        if said and role == "system":
+            yield message_id, Message("system", said)
+        elif said:
             texts = [p for p in parts if p.get("type") == "text"]
             own = not texts or any(p.get("synthetic") is not True for p in texts)
             yield message_id, Message("user", said, "" if own else REMINDER)
@@ -58,7 +61,7 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
 
 def is_summary(message: dict[str, Any]) -> bool:
     """Return whether a message is the summary of a compaction; one that failed is none."""
-    return message.get("role") == "assistant" and message.get("summary") is True and not message.get("error")
+    return message.get("summary") is True and not message.get("error")
 
 
 def is_unsent(message: dict[str, Any], parts: list[dict[str, Any]]) -> bool:

@@ -35,8 +35,8 @@ class TestTheSecondGeneration:
         write(path, SAID)
         records = read(path, {})
         assert said(records) == [
-            ("reminder", "Use metric units."), ("user", "List the beds."), ("assistant", ""), ("tool", "seven beds"),
-            ("assistant", "Seven."), ("reminder", "ls\nbeds.txt"),
+            ("system", "Use metric units."), ("user", "List the beds."), ("assistant", ""), ("tool", "seven beds"),
+            ("assistant", "Seven."), ("reminder", "Shell command: ls\n\nbeds.txt"),
         ]  # fmt: skip
         answer = next(e for e in of(Entry, records) if e.message.role == "assistant")
         assert answer.message.calls[0].name == "read"
@@ -69,6 +69,58 @@ class TestTheSecondGeneration:
         [compaction] = of(Compaction, records)
         assert (compaction.trigger, compaction.kept) == ("auto", ())
         assert [e.kind for e in of(Entry, records)] == ["compaction_summary"]
+
+    @pytest.mark.parametrize("status", ["running", "failed"])
+    def test_ignores_a_compaction_that_is_not_complete(self, tmp_path: Path, status: str) -> None:
+        """The agent sends what was before it."""
+        path, state = database(tmp_path), dict[str, Any]()
+        write(path, SAID[:3])
+        read(path, state)
+        summary = {"reason": "auto", "summary": "Seven", "recent": "", "status": status}
+        write(path, [("compaction", summary)], first=3)
+        assert read(path, state) == []
+        write(path, [("compaction", {**summary, "status": "completed"})], first=3, updated=7)
+        records = read(path, state)
+        assert len(of(Compaction, records)) == 1
+        assert [who for who, _ in said(records)] == ["reminder"]
+
+    def test_reads_attached_files_and_skills_as_they_are_sent(self, tmp_path: Path) -> None:
+        """A text is sent as such, an image as one, and other files are not sent."""
+        path = database(tmp_path)
+        files = [
+            {"mime": "text/plain", "name": "beds.txt", "data": "c2V2ZW4=", "source": {"type": "inline"}},
+            {"mime": "image/png", "data": "AAAA"},
+            {"mime": "application/pdf", "data": "JVBERi0="},
+        ]
+        skills = [{"id": "s", "name": "garden", "text": "Water them."}]
+        write(path, [("user", {"text": "Look.", "files": files, "skills": skills}),
+                     ("skill", {"skill": "s", "name": "garden", "text": "Weed them."})])  # fmt: skip
+        records = read(path, {})
+        assert said(records) == [
+            ("user", "Look.\nAttached file: beds.txt\n\nseven\nWater them."), ("reminder", "Weed them."),
+        ]  # fmt: skip
+        assert [m.mime for m in of(Entry, records)[0].message.media] == ["image/png"]
+
+    def test_reads_everything_in_a_result(self, tmp_path: Path) -> None:
+        """Images are in blocks, as is what a failed tool had written; the output of a shell is in an object."""
+        path = database(tmp_path)
+        picture = {"type": "file", "uri": "data:image/png;base64,AAAA", "mime": "image/png"}
+        failed = {"status": "error", "input": {}, "error": {"type": "x", "message": "no"}}
+        tools = [
+            {"status": "completed", "input": {}, "content": [{"type": "text", "text": "one"}, picture]},
+            {**failed, "content": [{"type": "text", "text": "half"}]},
+            {"status": "completed", "input": {}, "content": [], "structured": {"a": 1}},
+        ]
+        content = [{"type": "tool", "id": f"c{n}", "name": "x", "state": s} for n, s in enumerate(tools)]
+        write(path, [("assistant", {**SAID[2][1], "content": content}),
+                     ("shell", {"command": "ls", "output": {"output": "beds.txt"}})])  # fmt: skip
+        _, results, shell = of(Entry, read(path, {}))
+        assert [(r.text, r.is_error, len(r.media)) for r in results.message.results] == [
+            ("one", False, 1),
+            ("no\nhalf", True, 0),
+            ('{"a":1}', False, 0),
+        ]
+        assert shell.message.text == "Shell command: ls\n\nbeds.txt"
 
     def test_replaces_the_older_tables(self, tmp_path: Path) -> None:  # X12
         """The new tables are used as soon as they have a row of the session."""
