@@ -25,6 +25,6 @@ AGENT = Agent(
         write=transcript.write,
         folder=transcript.folder,
         command=lambda session: ["gemini", "--resume", session],
-        cwd_of=transcript.cwd_of,
+        cwd_of=decoder.cwd_of,
     ),
 )

@@ -20,6 +20,7 @@ from webapp.agents.reading import json_elements
 from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.finding import (
     folder_of,
+    leads_out,
     read_file,
     read_head,
     reason_of,
@@ -85,14 +86,35 @@ def reader(file: TranscriptFile, position: Position) -> Reader:
     """Return the reader of a session: the newer layout grows by lines, the older one is a document."""
     if file.path.suffix == ".json":
         return WholeReader(file, position, read)
-    return LineReader(file, position, lambda _: Decoder())
+    return LineReader(file, position, lambda file: Decoder(cwd=cwd_of(file.path)))
+
+
+def cwd_of(file: Path) -> str | None:
+    """Return the working directory of a session by its file: the agent notes it beside the folder of chats.
+
+    A path that is not absolute is only a name.
+    """
+    chats = next((folder for folder in file.parents if folder.name == "chats"), None)
+    if chats is None or not chats.is_absolute():
+        return None
+    note = chats.with_name(".project_root")
+    if leads_out(note, note.parent):
+        return None
+    try:
+        return read_file(note).decode("utf-8", "replace").strip() or None
+    except OSError:
+        return None
 
 
 class Decoder:
-    """Decodes one session. `state` holds all that was read of it, JSON-ready, and can be stored."""
+    """Decodes one session. `state` holds all that was read of it, JSON-ready, and can be stored.
 
-    def __init__(self, state: dict[str, Any] | None = None) -> None:
+    `cwd` is its working directory, if that is known from elsewhere.
+    """
+
+    def __init__(self, state: dict[str, Any] | None = None, cwd: str | None = None) -> None:
         state = {} if state is None else state
+        self._cwd = cwd
         self._history, self._facts = History(state), SessionFacts(state.setdefault("facts", {}))
         # The calls whose results are in the last record of the model that has the call.
         self._answered: dict[str, bool] = state.setdefault("answered", {})
@@ -134,7 +156,7 @@ class Decoder:
         folders = [f for f in list_of(about.get("directories")) if isinstance(f, str)]
         model = None if self._facts.model else optional(object_of(about.get("meta")).get("model"))
         title = short_title(text_of(about.get("summary")))
-        yield from self._facts.changed(cwd=next(iter(folders), None), model=model, title=title)
+        yield from self._facts.changed(cwd=next(iter(folders), self._cwd), model=model, title=title)
 
     def _rewind(self, line_no: int, target: Any) -> Iterator[Record]:
         keep = self._history.before(text_of(target))
@@ -230,13 +252,14 @@ def read(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
     if isinstance(document, str):
         yield Problem(1, document)
         return
-    yield from Decoder(state).document(document)
+    yield from Decoder(state, cwd_of(file.path)).document(document)
 
 
 def decode(content: Content, file: TranscriptFile | None = None) -> Iterator[Record]:
     """Yield the records of an imported file: lines, or a document, in which only bad messages are left out."""
+    cwd = cwd_of(file.path) if file is not None else None
     if not is_json_document(content.head()):
-        yield from decode_lines(content, Decoder())
+        yield from decode_lines(content, Decoder(cwd=cwd))
         return
     document = json_elements.read_document(content.whole())
     if document is None or not isinstance(document.value, dict):
@@ -244,4 +267,4 @@ def decode(content: Content, file: TranscriptFile | None = None) -> Iterator[Rec
         return
     for number, reason in document.faults:
         yield Problem(None, reason if number is None else f"message {number}: {reason}")
-    yield from Decoder().document(document.value)
+    yield from Decoder(cwd=cwd).document(document.value)

@@ -15,7 +15,7 @@ from typing import Any
 
 from scoring.messages import Text
 from webapp.agents.gemini_cli.items import result_of
-from webapp.agents.reading.finding import leads_out, read_file, read_json_file
+from webapp.agents.reading.finding import read_json_file
 from webapp.agents.reading.rows import list_of, object_of, optional, parse, text_of
 from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary, json_lines
 
@@ -28,17 +28,6 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
         return view.file.parent
     projects = object_of(object_of(read_json_file(roots[0].parent / "projects.json")).get("projects"))
     return roots[0] / (optional(projects.get(view.cwd)) or _hash(view.cwd)) / "chats"
-
-
-def cwd_of(file: Path) -> str | None:
-    """Return the working directory of a session by its file: the agent notes it beside the chats."""
-    note = file.parent.with_name(".project_root")
-    if leads_out(note, note.parent):
-        return None
-    try:
-        return read_file(note).decode("utf-8", "replace").strip() or None
-    except OSError:
-        return None
 
 
 def write(view: View) -> Transcript:

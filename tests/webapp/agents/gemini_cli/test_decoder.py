@@ -13,6 +13,7 @@ from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.gemini_cli import decoder as gemini_cli
 from webapp.agents.gemini_cli.decoder import Decoder
 from webapp.agents.reading.readers import LineReader, WholeReader
+from webapp.agents.reading.text import Content
 from webapp.agents.records import (
     Compaction,
     Entry,
@@ -247,6 +248,23 @@ class TestDiscovery:
         )  # fmt: skip
         assert isinstance(gemini_cli.reader(files[DOCUMENT.name], {}), WholeReader)
         assert isinstance(gemini_cli.reader(main, {}), LineReader)
+
+    @pytest.mark.parametrize("name", [LINES.name, DOCUMENT.name, "parent/bbbb.jsonl"])
+    def test_knows_the_working_directory(self, tmp_path: Path, name: str) -> None:
+        """The agent notes it in the project's folder; sessions of the main agent do not name it."""
+        file = tmp_path / "garden" / "chats" / name
+        file.parent.mkdir(parents=True)
+        (tmp_path / "garden" / ".project_root").write_text("/home/ada/garden\n")
+        facts_of = {"sessionId": "s", "projectHash": "h"}
+        message = {"id": "a", "type": "user", "content": "x"}
+        rows = [{**facts_of, "messages": [message]}] if file.suffix == ".json" else [facts_of, message]
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        [found] = gemini_cli.discover(tmp_path)
+        chunks = list(gemini_cli.reader(found, {}).read())
+        assert facts([r for chunk in chunks for r in chunk.records], Meta, "cwd") == ["/home/ada/garden"]
+        content = Content(file.read_bytes())
+        assert facts(gemini_cli.decode(content, found), Meta, "cwd") == ["/home/ada/garden"]
+        assert facts(gemini_cli.decode(content, at(Path(file.name))), Meta, "cwd") == []
 
     def test_follows_the_environment(self) -> None:
         """The folder is GEMINI_CLI_HOME or in the home folder."""
