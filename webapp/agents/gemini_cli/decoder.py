@@ -70,8 +70,10 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 def _describe(path: Path) -> Origin:
     folder, above = path.parent.name, path.parent.parent.name
-    if path.suffix == ".json" and not path.name.startswith("session-"):
-        return Origin()
+    if path.suffix == ".json" and (
+        not path.name.startswith("session-") or path.with_suffix(".jsonl").exists()
+    ):
+        return Origin()  # a document that was resumed continues in lines
     if folder == "chats":
         return Origin(session_in(read_head(path, 4096)) or path.stem)
     return Origin(f"{folder}.agent-{path.stem}", folder, None, "sub-agent") if above == "chats" else Origin()

@@ -266,6 +266,13 @@ class TestDiscovery:
         assert facts(gemini_cli.decode(content, found), Meta, "cwd") == ["/home/ada/garden"]
         assert facts(gemini_cli.decode(content, at(Path(file.name))), Meta, "cwd") == []
 
+    def test_finds_a_resumed_document_once(self, tmp_path: Path) -> None:
+        """The agent copies it into a file of lines and continues there; the document has the title of then."""
+        for name in ("session-a.json", "session-a.jsonl"):
+            (tmp_path / "chats").mkdir(exist_ok=True)
+            (tmp_path / "chats" / name).write_text('{"sessionId": "s"}\n')
+        assert [f.path.name for f in gemini_cli.discover(tmp_path)] == ["session-a.jsonl"]
+
     def test_follows_the_environment(self) -> None:
         """The folder is GEMINI_CLI_HOME or in the home folder."""
         assert gemini_cli.roots({"HOME": "/h"}) == [Path("/h/.gemini/tmp")]
