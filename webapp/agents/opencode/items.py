@@ -25,6 +25,7 @@ from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_
 from webapp.agents.records import Usage
 from webapp.agents.view import ViewRow
 
+_RUN = "The following tool was executed by the user"
 CLEARED = "[Old tool result content cleared]"
 _DONE = frozenset({"completed", "success", "error"})
 _FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -43,8 +44,8 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
         if said and role == "system":
             yield message_id, Message("system", said)
         elif said:
-            texts = [p for p in parts if p.get("type") == "text"]
-            own = not texts or any(p.get("synthetic") is not True for p in texts)
+            texts = [p for p in parts if p.get("type") in ("text", "subtask")]
+            own = not texts or any(p["type"] == "text" and p.get("synthetic") is not True for p in texts)
             yield message_id, Message("user", said, "" if own else REMINDER)
         return
     if is_unsent(message, parts):
@@ -144,7 +145,7 @@ def _said(part: dict[str, Any]) -> Iterator[Part]:
     elif kind == "reasoning":
         yield Reasoning(text_of(part.get("text")))
     elif kind == "subtask":
-        yield Text(text_of(part.get("prompt")))
+        yield Text(_RUN)  # the prompt is in the call of the tool that follows
     elif kind == "file" and not _is_text(part):
         yield _file(part)
     elif kind == "tool":

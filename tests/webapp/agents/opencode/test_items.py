@@ -64,6 +64,13 @@ class TestARow:
         assert bool(list(messages_of(row, [part]))) == is_sent
         assert list(unread(row, [part])) == ([] if is_sent else [f"answer that ended with {name}"])
 
+    def test_has_the_prompt_of_a_sub_agent_once(self) -> None:
+        """It is in the call that follows; the message that asks for it only says that there is one."""
+        asked = {"type": "subtask", "prompt": "Count the trees.", "agent": "general"}
+        ((_, message),) = messages_of({"id": "m", "role": "user"}, [asked])
+        assert message.text == "The following tool was executed by the user"
+        assert Entry(message, None).own_words is None
+
     def test_has_the_output_of_a_stopped_tool(self) -> None:
         """What it had written is sent instead of the error."""
         metadata = {"interrupted": True, "output": "half"}
