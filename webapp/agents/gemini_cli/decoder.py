@@ -118,8 +118,8 @@ class Decoder:
         state = {} if state is None else state
         self._cwd = cwd
         self._history, self._facts = History(state), SessionFacts(state.setdefault("facts", {}))
-        # The calls whose results are in the last record of the model that has the call.
-        self._answered: dict[str, bool] = state.setdefault("answered", {})
+        # The record with the results of each call, since the last record that has the call.
+        self._answered: dict[str, str] = state.setdefault("answered", {})
 
     def feed(self, line: Line) -> Iterator[Record]:
         """Yield the records of one line."""
@@ -169,12 +169,12 @@ class Decoder:
 
     def _said(self, record: dict[str, Any]) -> list[tuple[str, Message]]:
         """Return the messages of a record, and note which calls it answers."""
-        said = list(messages_of(record, text_of(record.get("id")), self._answered))
-        if kind_of(record) == "model":
-            for _, message in said:
-                for call in message.calls:
-                    self._answered.pop(call.id, None)
-                self._answered |= {result.call_id: True for result in message.results}
+        record_id = text_of(record.get("id"))
+        said = list(messages_of(record, record_id, self._answered))
+        for _, message in said:
+            for call in message.calls:
+                self._answered.pop(call.id, None)
+        self._answered |= {r.call_id: record_id for _, message in said for r in message.results}
         return said
 
     def _record(

@@ -6,7 +6,7 @@ Thoughts are shown to the user and not sent again; notices (info, error, warning
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
@@ -64,12 +64,12 @@ def kind_of(record: dict[str, Any]) -> str:
 
 
 def messages_of(
-    record: dict[str, Any], record_id: str, answered: Container[str] = frozenset()
+    record: dict[str, Any], record_id: str, answered: Mapping[str, str] = {}
 ) -> Iterator[tuple[str, Message]]:
     """Yield (name, message) of a record: what was said, and the results of calls; nothing for an empty one.
 
-    `answered` are the calls whose results are in the records of the model. The agent repeats those as records of the
-    user, and its lists of messages repeat the calls in the content.
+    `answered` names the records that have the results of calls. The agent repeats those in the model's records as
+    records of the user, and its lists of messages repeat the calls in the content.
     """
     kind = kind_of(record)
     if kind == "model":
@@ -102,19 +102,19 @@ def _of_model(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, Mes
 
 
 def _of_user(
-    record: dict[str, Any], record_id: str, answered: Container[str]
+    record: dict[str, Any], record_id: str, answered: Mapping[str, str]
 ) -> Iterator[tuple[str, Message]]:
     content = _content(record)
     said, results = list[Part](), list[ToolResult]()
     for call_id, run in _runs(content if isinstance(content, list) else [content]):
         said += [p for p in _parts(run) if isinstance(p, Text) or call_id is None]
-        if call_id and call_id not in answered:
+        if call_id and answered.get(call_id, record_id) == record_id:
             answer = run[0]["functionResponse"]
             status = "error" if "error" in object_of(answer.get("response")) else ""
             own = [p for p in run if isinstance(p, dict) and "text" not in p]
             results.append(_result(call_id, {"name": answer.get("name"), "result": own, "status": status}))
-    if results:
-        yield f"{record_id}:results", Message("tool", tuple(results))
+    if results:  # after a resume they are apart from the record of the model, whose name they have
+        yield f"{record_id.removesuffix('_response')}:results", Message("tool", tuple(results))
     if said:
         texts = [p.text for p in said if isinstance(p, Text)]
         own = not (texts and texts[0].lstrip().startswith(_FIRST_WORDS)) and not is_summary(record)

@@ -147,6 +147,18 @@ class TestHistories:
         repeated = {"id": "g_response", "type": "user", "content": SENT}
         assert fed(decoder, [{"$set": {"messages": [USER, again, repeated, RESULTS]}}]) == []
 
+    def test_can_have_calls_and_results_apart_after_a_resume(self) -> None:
+        """They are the messages that the record of the model had with both."""
+        decoder = Decoder()
+        fed(decoder, [USER, ANSWER, RESULTS])
+        calls = {
+            "id": "g",
+            "type": "gemini",
+            "content": [{"text": "Both."}, call_part("c1"), call_part("c2")],
+        }
+        apart = [USER, calls, {"id": "g_response", "type": "user", "content": SENT}, RESULTS]
+        assert fed(decoder, [{"$set": {"messages": apart}}]) == []
+
     def test_have_results_that_no_record_of_the_model_has(self) -> None:
         """They follow their calls, with their pictures, and what the user said beside them follows them."""
         answer = {"id": "g", "type": "gemini", "content": [call_part("c1"), call_part("c2")]}
