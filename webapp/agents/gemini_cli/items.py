@@ -111,8 +111,8 @@ def _of_user(
         if call_id and answered.get(call_id, record_id) == record_id:
             answer = run[0]["functionResponse"]
             status = "error" if "error" in object_of(answer.get("response")) else ""
-            own = [p for p in run if isinstance(p, dict) and "text" not in p]
-            results.append(_result(call_id, {"name": answer.get("name"), "result": own, "status": status}))
+            parts = [p for p in run if isinstance(p, dict) and "text" not in p]
+            results.append(_result(call_id, {"name": answer.get("name"), "result": parts, "status": status}))
     if results:  # after a resume they are apart from the record of the model, whose name they have
         yield f"{record_id.removesuffix('_response')}:results", Message("tool", tuple(results))
     if said:

@@ -145,7 +145,11 @@ class TestTheTree:
         assert len(of(Entry, fed(row("a", None, "1"), row("a", None, "1")))) == 1
 
 
-PROMPT = {"content": "Be brief.", "sections": {"cwd": "/p", "gone": None}, "toolsAdded": [{"name": "read"}]}
+PROMPT: dict[str, Any] = {
+    "content": "Be brief.",
+    "sections": {"cwd": "/p", "gone": None},
+    "toolsAdded": [{"name": "read"}],
+}
 
 
 class TestSystemMessages:
@@ -160,14 +164,10 @@ class TestSystemMessages:
     @pytest.mark.parametrize("repeats", [True, False])
     def test_stay_after_a_compaction_that_repeats_them(self, repeats: bool) -> None:
         """Those among the kept rows are not sent again."""
-        compaction = {
-            "type": "compaction",
-            "id": "c",
-            "parentId": "b",
-            "summary": "s",
-            "firstKeptEntryId": "a",
-        }
-        compaction |= {"systemMessage": {"role": "system", **PROMPT}} if repeats else {}
+        compaction: dict[str, Any] = {"type": "compaction", "id": "c", "parentId": "b"}
+        compaction |= {"summary": "s", "firstKeptEntryId": "a"}
+        if repeats:
+            compaction["systemMessage"] = {"role": "system", **PROMPT}
         [made] = of(Compaction, fed(row("a", None, "", "system", **PROMPT), row("b", "a", "1"), compaction))
         assert made.kept == (("a", "b") if repeats else ("b",))
 
