@@ -177,13 +177,13 @@ def _result(part: dict[str, Any]) -> ToolResult | None:
         return None
     if object_of(state.get("time")).get("compacted"):
         return ToolResult(call_id_of(part), CLEARED, text_of(part.get("tool")))
-    output = state.get("error") if status == "error" else state.get("output")
-    cut_off = object_of(state.get("metadata"))
-    if status == "error" and cut_off.get("interrupted") is True and isinstance(cut_off.get("output"), str):
-        output = cut_off["output"]  # what the tool had written when the user stopped it is sent
+    failed, metadata = status == "error", object_of(state.get("metadata"))
+    output = state.get("error") if failed else state.get("output")
+    if failed and metadata.get("interrupted") is True and isinstance(metadata.get("output"), str):
+        failed, output = False, metadata["output"]  # what a tool had written when the user stopped it is sent
     text = output if isinstance(output, str) else dumps(output)
     media = tuple(_media(object_of(file)) for file in list_of(state.get("attachments")))
-    return ToolResult(call_id_of(part), text, text_of(part.get("tool")), status == "error", media)
+    return ToolResult(call_id_of(part), text, text_of(part.get("tool")), failed, media)
 
 
 def edit_key(row: ViewRow) -> str:

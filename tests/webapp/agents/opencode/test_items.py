@@ -72,11 +72,11 @@ class TestARow:
         assert Entry(message, None).own_words is None
 
     def test_has_the_output_of_a_stopped_tool(self) -> None:
-        """What it had written is sent instead of the error."""
+        """What it had written is sent instead of the error, as any output."""
         metadata = {"interrupted": True, "output": "half"}
         stopped = tool("1", status="error", error="Tool execution aborted", metadata=metadata)
         _, (_, results) = messages_of({"id": "m", "role": "assistant"}, [stopped])
-        assert results.results[0].text == "half"
+        assert (results.results[0].text, results.results[0].is_error) == ("half", False)
 
     def test_has_documents_in_results(self) -> None:
         """A PDF that a tool read is not an image."""
