@@ -9,6 +9,15 @@ from typing import Any
 import pytest
 
 from tests.shared import shared_data
+from tests.webapp.agents.gemini_cli.parallel_calls import (
+    ANSWER,
+    PICTURE,
+    RESULTS,
+    SENT,
+    USER,
+    call_part,
+    response,
+)
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.gemini_cli import decoder as gemini_cli
 from webapp.agents.gemini_cli.decoder import Decoder
@@ -107,32 +116,6 @@ class TestLines:
         assert ("user", "last") in said(fed(Decoder(), [row, {"id": "z", "type": "user", "content": "last"}]))
 
 
-def response(call_id: str, output: str) -> dict[str, Any]:
-    """Return the result of a call as the agent sends it."""
-    return {"functionResponse": {"id": call_id, "name": "ls", "response": {"output": output}}}
-
-
-def call_part(call_id: str) -> dict[str, Any]:
-    """Return a call as the model makes it."""
-    return {"functionCall": {"id": call_id, "name": "ls", "args": {}}}
-
-
-USER = {"id": "u", "type": "user", "content": [{"text": "List both."}]}
-PICTURE = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
-# The results as the agent records them first, and as it sends them.
-SENT = [response("c1", "one"), PICTURE, response("c2", "two")]
-ANSWER: dict[str, Any] = {
-    "id": "g",
-    "type": "gemini",
-    "content": "Both.",
-    "toolCalls": [
-        {"id": "c1", "name": "ls", "args": {}, "status": "success", "result": SENT[:2]},
-        {"id": "c2", "name": "ls", "args": {}, "status": "success", "result": SENT[2:]},
-    ],
-}
-RESULTS = {"id": "r", "type": "user", "content": SENT}
-
-
 class TestHistories:
     """Lists of messages that the agent writes as it sends them."""
 
@@ -172,7 +155,7 @@ class TestHistories:
 
     @pytest.mark.parametrize("is_recorded", [True, False])
     def test_with_a_new_summary_are_compactions(self, is_recorded: bool) -> None:
-        """What is kept is written again with new ids, in some versions as records before the list, and with results."""
+        """Kept messages are written again with new ids and results, in some versions as records before the list."""
         summary = {"id": "s", "type": "user", "content": [{"text": "<state_snapshot>x</state_snapshot>"}]}
         kept = [
             summary,

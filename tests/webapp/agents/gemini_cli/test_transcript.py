@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.webapp.agents.gemini_cli.test_decoder import ANSWER, PICTURE, RESULTS, SENT, USER, call_part
+from tests.webapp.agents.gemini_cli.parallel_calls import ANSWER, PICTURE, RESULTS, SENT, USER, call_part
 from tests.webapp.agents.samples import fed, of
 from webapp.agents.gemini_cli.decoder import Decoder
 from webapp.agents.gemini_cli.transcript import write
@@ -36,7 +36,7 @@ class TestACopy:
         assert PICTURE not in copied(rows, {"c1": "cut"})[1]["toolCalls"][0]["result"]
 
     def test_has_each_result_once(self) -> None:
-        """What the user said beside results is copied without them."""
+        """A text of the user beside results is copied without them."""
         answer = {"id": "g", "type": "gemini", "content": [call_part("c1"), call_part("c2")]}
         beside = {**RESULTS, "content": [*SENT, {"text": "Shorter."}]}
         _, called, user = copied([USER, answer, beside])

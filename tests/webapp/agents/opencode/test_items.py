@@ -72,7 +72,7 @@ class TestARow:
         assert Entry(message, None).own_words is None
 
     def test_has_the_output_of_a_stopped_tool(self) -> None:
-        """What it had written is sent instead of the error, as any output."""
+        """The text that it had written is sent instead of the error, as any output."""
         metadata = {"interrupted": True, "output": "half"}
         stopped = tool("1", status="error", error="Tool execution aborted", metadata=metadata)
         _, (_, results) = messages_of({"id": "m", "role": "assistant"}, [stopped])

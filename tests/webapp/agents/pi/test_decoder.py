@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.agents import samples
+from tests.webapp.agents.pi.rows import row
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
@@ -26,16 +27,6 @@ GARDEN_ID, FORK_ID = "019b7e10-0000-7000-8000-00000000000a", "019b7e10-0000-7000
 def fed(*rows: dict[str, Any]) -> list[Record]:
     """Return the records of rows."""
     return samples.fed(Decoder(), rows)
-
-
-def row(name: str, parent: str | None, text: str, role: str = "user", **more: Any) -> dict[str, Any]:
-    """Return a row with a message."""
-    return {
-        "type": "message",
-        "id": name,
-        "parentId": parent,
-        "message": {"role": role, "content": text, **more},
-    }
 
 
 class TestASession:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.webapp.agents import samples
-from tests.webapp.agents.pi.test_decoder import row
+from tests.webapp.agents.pi.rows import row
 from tests.webapp.agents.samples import of
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.pi.transcript import write
