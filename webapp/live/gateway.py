@@ -134,10 +134,10 @@ class Gateway:
         With a queue these are rooms with pages: a page that comes later gets what it missed from `RecentNotes`, and
         would get it twice. Without one, a room without pages records that it sent nothing.
         """
-        if note.room is None:
-            return [name for name, room in self._rooms.items() if room.members]
-        room = self._rooms.get(note.room)
-        return [note.room] if self._recent is None or (room is not None and room.members) else []
+        names = list(self._rooms) if note.room is None else [note.room]
+        if self._recent is None:
+            return names
+        return [name for name in names if (room := self._rooms.get(name)) is not None and room.members]
 
     # -- the sending thread
 

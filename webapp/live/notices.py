@@ -35,7 +35,7 @@ Payload = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A change of `subject` (a session's id, or "") for one room; `room` None means every room with members.
+    """A change of `subject` (a session's id, or "") for one room; `room` None means every room.
 
     `row` requests `session:updated`, `stats` requests `context:stats`. `appended` counts new messages, and `numbers`
     are the newest of them. `events` are sent unchanged; an empty payload is read when it is sent.

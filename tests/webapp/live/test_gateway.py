@@ -120,6 +120,18 @@ class TestRooms:
         assert (answer["snapshot"], answer["missed"]) == (None, 1)
         assert [m["revision"] for m in again.hears("session:updated")] == [second]
 
+    @pytest.mark.parametrize("change", [SettingsChanged(), ModelsChanged()])
+    def test_a_page_that_was_away_misses_no_change_for_all_sessions(
+        self, visitor: Page, app: App, gateway: Gateway, flask_app: Flask, change: Event
+    ) -> None:
+        """A page that comes back after the only page had gone gets a snapshot."""
+        revision = visitor.says("subscribe", {"room": "session:a"})["revision"]
+        visitor.says("unsubscribe", {"room": "session:a"})
+        app.bus.publish(change)
+        gateway.flush()
+        answer = Page(gateway, flask_app).says("subscribe", {"room": "session:a", "revision": revision})
+        assert answer["snapshot"] is not None
+
     @staticmethod
     def rename(app: App, visitor: Page, title: str) -> int:
         """Rename the session and wait for the message; return its revision."""
