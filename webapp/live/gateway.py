@@ -39,6 +39,8 @@ log = logging.getLogger("coppice.live")
 # Messages that may wait for one client before it is disconnected, and the seconds between two checks.
 LAG_LIMIT = 500
 LAG_SECONDS = 1.0
+# A room without pages keeps its messages this long, for a page that comes back.
+ROOM_SECONDS = 600.0
 # Pause before reading again after the store was busy.
 RETRY_SECONDS = 0.5
 SNAPSHOT_MESSAGES = 50
@@ -67,6 +69,7 @@ class Gateway:
         self.app, self.gate = app, gate
         self._wake = threading.Condition()
         self._rooms: dict[str, Room] = {}
+        self._used: dict[str, float] = {}  # when each room was last seen with pages
         self._pending: dict[Key, Pending] = {}
         self._sending: list[tuple[Key, Pending]] = []
         self._recent = RecentNotes() if app.queue is not None else None
@@ -153,6 +156,7 @@ class Gateway:
             self.flush()
             if time.monotonic() >= next_look:
                 next_look = time.monotonic() + LAG_SECONDS
+                self._forget_rooms()
                 try:
                     self._drop_laggards()
                     self._drop_revoked()
@@ -330,6 +334,17 @@ class Gateway:
             small.put_revision(room, last + count)
         return last
 
+    def _forget_rooms(self) -> None:
+        """Forget the rooms that have had no page for ROOM_SECONDS; a page that comes back later gets a snapshot."""
+        now = time.monotonic()
+        with self._wake:
+            self._used = {
+                name: now if room.members else self._used.get(name, now) for name, room in self._rooms.items()
+            }
+            for name, at in self._used.items():
+                if now - at > ROOM_SECONDS:
+                    del self._rooms[name]
+
     def _drop_laggards(self) -> None:
         engine = self.socketio.server.eio
         for sid, client in list(engine.sockets.items()):
@@ -396,6 +411,7 @@ class Gateway:
                 join_room(body.room)
             except (KeyError, ValueError) as error:
                 raise NotFound("page", sid) from error  # it has disconnected meanwhile
+            room = self._rooms.setdefault(body.room, room)  # it may have been forgotten meanwhile
             missed = room.enter(sid, body.revision)
             revision = self._revision(room)
             shared, later = self._shared_snapshot(room) if missed is None else (None, [])

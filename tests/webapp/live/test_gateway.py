@@ -132,6 +132,22 @@ class TestRooms:
         answer = Page(gateway, flask_app).says("subscribe", {"room": "session:a", "revision": revision})
         assert answer["snapshot"] is not None
 
+    def test_are_forgotten_some_time_after_their_last_page(
+        self, visitor: Page, app: App, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Their messages are not kept for the life of the server; a page that comes back gets a snapshot."""
+        visitor.says("subscribe", {"room": "overview"})
+        revision = self.rename(app, visitor, "one")
+        gateway._forget_rooms()
+        monkeypatch.setattr("webapp.live.gateway.ROOM_SECONDS", 0.0)
+        gateway._forget_rooms()
+        assert "overview" in gateway._rooms
+        visitor.says("unsubscribe", {"room": "overview"})
+        until(lambda: "overview" not in gateway._rooms)
+        answer = visitor.says("subscribe", {"room": "overview", "revision": revision})
+        assert answer["snapshot"] is not None
+        assert answer["revision"] > revision
+
     @staticmethod
     def rename(app: App, visitor: Page, title: str) -> int:
         """Rename the session and wait for the message; return its revision."""
