@@ -43,9 +43,15 @@ const POINT_PX = 4;
 /** Reading the chart takes at most this share of the time: it takes long in a long session. */
 const SHARE = 0.1;
 
+/** What plans of a session depend on besides its messages and the common settings. @param {Api.Session} session */
+const basisOf = ({ model, limit, target_tokens, aim_tokens, strategy, task_type }) =>
+  JSON.stringify([model, limit, target_tokens, aim_tokens, strategy.name, task_type.name]);
+
 class CoppiceSession extends CoppiceElement {
   /** @type {Api.Session | null} */
   #session = null;
+  /** The session as it was when it was deleted. @type {Api.Session | null} */
+  #gone = null;
   /** @type {Api.Cost | null} */
   #cost = null;
   /** @type {Api.Parent | null} */
@@ -58,6 +64,8 @@ class CoppiceSession extends CoppiceElement {
   #panels = new SidePanels(this);
   /** @type {Error | null} */
   #error = null;
+  /** Closes the question whether to delete the session. */
+  #asking = new AbortController();
   /** True after an operation whose numbers have not arrived yet. */
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
@@ -122,10 +130,14 @@ class CoppiceSession extends CoppiceElement {
     for (const reader of [this.#stats, this.#timeline, this.#verdict, this.#panel]) reader.stop();
   }
 
-  /** Shows that the session was deleted, in this tab or elsewhere. */
-  #deleted() {
-    this.stop();
-    this.#error = new ApiError(404, "the session was deleted");
+  /** Shows that there is no such session, or no more: it was deleted, in this tab or elsewhere. The room of
+   * all sessions says when one of this id comes. @param {Error} error */
+  #missing(error) {
+    this.#error = error;
+    this.#gone ??= this.#session;
+    this.#session = this.#plan = null;
+    this.#asking.abort();
+    live.join(ALL_SESSIONS);
     this.requestUpdate();
   }
 
@@ -138,7 +150,10 @@ class CoppiceSession extends CoppiceElement {
       this.#operated = true;
     });
     own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
-    own(["session:deleted"], () => this.#deleted());
+    own(["session:deleted"], () => {
+      this.stop();
+      this.#missing(new ApiError(404, "the session was deleted"));
+    });
     this.hear(
       live,
       ["session:updated"],
@@ -190,15 +205,17 @@ class CoppiceSession extends CoppiceElement {
    * @param {Api.Stats} [stats] all that was read with it */
   #accept(session, stats) {
     if (this.#session && session.version < this.#session.version) return false;
-    const first = this.#session === null;
+    const before = this.#session;
     this.#session = session;
+    this.#gone = null;
     if (stats) {
       const { cost, parent, copy_of, copies } = stats;
       this.#cost = cost;
       this.#parent = parent;
       this.#copies = { copy_of, copies };
     }
-    if (first) this.#firstLook(session);
+    if (before === null) this.#firstLook(session);
+    else if (basisOf(before) !== basisOf(session)) this.#panels.plan?.outdate();
     return true;
   }
 
@@ -214,10 +231,9 @@ class CoppiceSession extends CoppiceElement {
       live.join(this.#room);
     } catch (error) {
       if (signal.aborted) return;
+      if (isMissing(error)) return this.#missing(errorOf(error));
       this.#error = errorOf(error);
       this.requestUpdate();
-      // The room of all sessions says when this one comes.
-      if (this.#session === null && isMissing(error)) live.join(ALL_SESSIONS);
     }
   }
 
@@ -261,7 +277,9 @@ class CoppiceSession extends CoppiceElement {
     if (this.#error) this.#stats.ask();
     else if (room === this.#room) {
       this.#receive(snapshot.stats);
-      if (known) this.#changed(true);
+      if (!known) return;
+      this.#changed(true);
+      this.#panels.plan?.outdate();
     }
   }
 
@@ -275,7 +293,7 @@ class CoppiceSession extends CoppiceElement {
     this.#chart?.push(session);
     if (before && before.version !== session.version)
       this.#changed(operated || before.messages === session.messages);
-    else if (before && before.task_type.name !== session.task_type.name) this.#changed(true);
+    else if (before && basisOf(before) !== basisOf(session)) this.#changed(true);
     this.requestUpdate();
   }
 
@@ -326,7 +344,10 @@ class CoppiceSession extends CoppiceElement {
   async #delete() {
     const dialog = await import("./delete-dialog.js").catch(() => null);
     if (!dialog) toastError(NOT_LOADED, "Could not load the dialog");
-    else if (this.#session && (await dialog.askToDelete(this.#session))) await deleteSession(this.sessionId);
+    else if (this.#session) {
+      this.#asking = new AbortController();
+      if (await dialog.askToDelete(this.#session, this.#asking.signal)) await deleteSession(this.sessionId);
+    }
   }
 
   #applyByKey() {
@@ -406,8 +427,7 @@ class CoppiceSession extends CoppiceElement {
 
   view() {
     const session = this.#session;
-    if (!session) return noSession(this.#error);
-    if (isMissing(this.#error)) return deletedSession(session);
+    if (!session) return this.#gone ? deletedSession(this.#gone) : noSession(this.#error);
     const { tab, sheet, unloaded } = this.#panels;
     const plan = tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
     const head = header(session, this.#parent, this.#copies);

@@ -8,8 +8,9 @@ const UNTOUCHED = html`<p class="muted">
   The agent's own transcript is not touched. Coppice does not follow it again.
 </p>`;
 
-/** Asks whether to delete a session. @param {Api.Session} session */
-export const askToDelete = (session) =>
+/** Asks whether to delete a session. @param {Api.Session} session
+ * @param {AbortSignal} signal aborted when somebody else deletes it */
+export const askToDelete = (session, signal) =>
   ask({
     title: "Delete this session?",
     text: html`<p><b>${titleOf(session)}</b></p>
@@ -19,4 +20,5 @@ export const askToDelete = (session) =>
       </p>
       ${session.kind === "followed" && session.source !== "proxy" && UNTOUCHED}`,
     yes: "Delete",
+    signal,
   });

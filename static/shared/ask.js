@@ -2,10 +2,11 @@
 // `if (await ask({ title: "Delete this session?", text, yes: "Delete" })) …`
 import { html, render } from "./html.js";
 
-/** Resolves to true if the reader confirms. The safe answer has the focus, Escape gives it, and the focus
- * returns to where it was. @param {{ title: string, text: import("./html.js").Html, yes: string,
- * no?: string }} question @returns {Promise<boolean>} */
-export function ask({ title, text, yes, no = "Keep it" }) {
+/** Resolves to true if the reader confirms. The safe answer has the focus, Escape gives it, and so does
+ * `signal`, once the question is moot. The focus returns to where it was.
+ * @param {{ title: string, text: import("./html.js").Html, yes: string, no?: string,
+ * signal?: AbortSignal }} question @returns {Promise<boolean>} */
+export function ask({ title, text, yes, no = "Keep it", signal }) {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-labelledby", "ask-title");
   const content = html`<header><h2 id="ask-title">${title}</h2></header>
@@ -17,6 +18,7 @@ export function ask({ title, text, yes, no = "Keep it" }) {
   render(content, dialog);
   document.body.append(dialog);
   dialog.showModal();
+  signal?.addEventListener("abort", () => dialog.close());
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => {
       dialog.remove();

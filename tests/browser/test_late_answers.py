@@ -252,3 +252,6 @@ class TestAnOpenSession:
         expect(aim).to_have_text(re.compile("^40"))
         page.request.put(f"{server.url}/api/models/{MODEL}", data={"window": 80_000})
         expect(page.locator("plan-panel")).to_contain_text("113.1")
+        page.request.patch(f"{server.url}/api/sessions/{session}", data={"window": 200_000})
+        expect(page.locator(".bar-figures")).to_contain_text("of 200,000")
+        expect(page.locator("plan-panel")).to_contain_text("45.2")
