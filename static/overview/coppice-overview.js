@@ -56,10 +56,7 @@ class CoppiceOverview extends ReadingElement {
       this.#sessions?.delete(session_id);
       this.requestUpdate();
     });
-    this.hear(live, ["resync"], ({ snapshot, known }) => {
-      this.#take(snapshot.sessions);
-      if (known) this.refresh();
-    });
+    this.hear(live, ["resync"], ({ snapshot }) => this.#take(snapshot.sessions));
     this.hear(live, ["settings:changed", "models:changed"], () => this.refresh());
     this.listen(this, "imported", () => this.refresh());
     this.listen(window, "popstate", () => {

@@ -67,7 +67,6 @@ class CoppiceSettings extends ReadingElement {
       this.#recall();
       this.update();
     });
-    this.hear(live, ["resync"], ({ known }) => known && this.refresh());
     this.hear(live, ["settings:changed"], (doc) => this.#changedElsewhere(doc));
     this.hear(live, ["models:changed"], () => this.#whatIf?.refresh());
     this.#listenToFields();

@@ -48,9 +48,8 @@ class RetentionPanel extends ReadingElement {
 
   async read() {
     this.#stored = await api.retention();
-    this.#typed = null;
-    this.#fault = "";
-    this.#wrong = [];
+    this.update();
+    await this.#preview(); // a limit that is being typed stays
   }
 
   /** The limits in the form. @returns {Api.RetentionLimits} */
@@ -65,14 +64,16 @@ class RetentionPanel extends ReadingElement {
 
   async #preview() {
     const limits = this.#form();
-    /** @type {[Api.Retention | null, unknown]} */
-    const [found, error] = await api.previewRetention(limits).then(
-      (found) => [found, null],
-      (error) => [null, error],
-    );
-    if (JSON.stringify(limits) !== JSON.stringify(this.#form())) return; // typed on meanwhile
     const same = FIELDS.every(([name]) => limits[name] === this.#stored?.limits[name]);
-    this.#typed = same ? null : found;
+    /** @type {[Api.Retention | null, unknown]} */
+    const [found, error] = same
+      ? [null, null]
+      : await api.previewRetention(limits).then(
+          (found) => [found, null],
+          (error) => [null, error],
+        );
+    if (JSON.stringify(limits) !== JSON.stringify(this.#form())) return; // typed on meanwhile
+    this.#typed = found;
     this.#fault = error ? faultOf(error) : "";
     this.#wrong = error instanceof ApiError ? error.faults.map(({ field }) => field) : [];
     this.requestUpdate();

@@ -1,9 +1,10 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
-// A failure is shown with a button that tries again; a failed request is repeated when the server is back.
+// A failure is shown with a button that tries again; a failed request is repeated when the server is back, and
+// any request after a lost connection whose events are no longer known.
 import { CoppiceElement } from "./element.js";
 import { errorOf, problem } from "./problem.js";
 import { Reader } from "./reader.js";
-import { whenLive } from "./socket.js";
+import { live, whenLive } from "./socket.js";
 import { toast, toastError } from "./toast.js";
 
 const TYPING_MS = 200;
@@ -33,6 +34,7 @@ export class ReadingElement extends CoppiceElement {
   start() {
     this.actions({ [`retry-${this.localName}`]: () => this.refresh() });
     whenLive(() => this.readFailed(), this.life);
+    this.hear(live, ["resync"], ({ known }) => known && this.refresh());
     if (this.#readsInView) this.#watch();
     this.refresh();
   }

@@ -21,6 +21,9 @@ const EVENTS = [
   "toast:error",
 ];
 
+/** The wait before a room is joined again that the server could not read. */
+const RETRY_MS = 2000;
+
 /** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
 
 /** Fires each event of the server under its own name, as a CustomEvent with the payload as its detail.
@@ -105,14 +108,21 @@ class Live extends EventTarget {
     );
   }
 
+  /** @param {string} room */
+  #subscribeAgain(room) {
+    if (this.#socket?.connected && this.#rooms.has(room)) this.#subscribe(room);
+  }
+
   /** @param {string} room @param {boolean} known @param {any} answer */
   #caughtUp(room, known, answer) {
     this.#give();
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
     const early = this.#early.get(room) ?? [];
     this.#early.delete(room);
-    if (answer?.error?.type === "not_found") this.#rooms.delete(room); // it can be joined once it is there
-    if (answer?.error) this.#fire("refused", { room });
+    if (answer?.error?.type === "not_found") {
+      this.#rooms.delete(room); // it can be joined once it is there
+      this.#fire("refused", { room });
+    } else if (answer?.error) setTimeout(() => this.#subscribeAgain(room), RETRY_MS);
     if (answer?.snapshot) this.#fire("resync", { room, snapshot: answer.snapshot, known });
     for (const [name, payload] of early) this.#receive(name, payload);
   }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -14,6 +14,7 @@ from tests.browser.session_page import open_and_settle
 from tests.browser.waiting import holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
+from webapp.errors import BusyStore
 from webapp.services.planning.message_pages import PageRequest
 
 
@@ -76,6 +77,46 @@ class TestALostConnection:
             server.app.sessions.delete("gone")
             cable.mend()
             expect(titles).to_have_text(["Born"])
+
+    def test_reads_every_panel_of_the_settings_again(self, page: Page, server: Server) -> None:
+        """Models changed meanwhile are in the table, and a limit that was being typed stays."""
+        with cable_to(server) as cable:
+            page.goto(f"{cable.url}/settings")
+            page.locator("retention-panel").scroll_into_view_if_needed()
+            page.get_by_label("Not used for").fill("30")
+            expect(page.get_by_role("button", name="Set these limits")).to_be_enabled()
+            expect(page.locator(".models tbody tr").first).to_be_visible()
+            expect(page.locator(".live")).to_have_text("live")
+            cut(page, cable)
+            server.app.models.put("a-model-of-mine", window=16_384)
+            cable.mend()
+            expect(page.locator(".models")).to_contain_text("a-model-of-mine")
+            expect(page.get_by_label("Not used for")).to_have_value("30")
+            expect(page.get_by_role("button", name="Set these limits")).to_be_enabled()
+
+    def test_is_joined_again_where_the_store_was_busy(
+        self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A room that the server could not read is joined a little later; the page does not stay without events."""
+        session = managed(server, 4, tokens=50)
+        gateway = server.flask.extensions["coppice.live"]
+        find: Callable[[str], object] = gateway._room
+        refused: list[str] = []
+
+        def busy_once(room: str) -> object:
+            if not refused:
+                refused.append(room)
+                raise BusyStore("busy")
+            return find(room)
+
+        monkeypatch.setattr(gateway, "_room", busy_once)
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".msg")).to_have_count(4)
+        until(page, lambda: refused)
+        page.wait_for_load_state("networkidle")
+        for n in (4, 5):  # the page may happen to read the first
+            feed(server, session, 1, tokens=50, start=n)
+            expect(page.locator(".msg")).to_have_count(n + 1)
 
     def test_before_a_room_was_joined_loses_nothing(self, page: Page, server: Server) -> None:
         """A page that read the sessions, and got no answer to joining, reads them again."""
@@ -307,6 +348,32 @@ class TestADeletedSession:
         expect(page.locator(".msg")).to_have_count(0)
         page.get_by_role("link", name="All sessions").click()
         expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+
+    def test_closes_the_question_whether_to_delete_it(self, page: Page, server: Server) -> None:
+        """Nobody is asked about a session that somebody else deleted meanwhile."""
+        session = managed(server, 4, tokens=50)
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".live")).to_have_text("live")
+        page.locator(".menu.more summary").click()
+        page.get_by_role("button", name="Delete this session…").click()
+        expect(page.get_by_role("dialog", name="Delete this session?")).to_be_visible()
+        server.app.sessions.delete(session)
+        expect(page.get_by_role("heading", name="This session was deleted")).to_be_visible()
+        expect(page.locator("dialog[open]")).to_have_count(0)
+
+    def test_shows_another_one_that_comes_under_its_id(self, page: Page, server: Server) -> None:
+        """A program that begins its session anew sees the new one, though its version is lower."""
+        managed(server, 4, tokens=50, id="again")
+        page.goto(f"{server.url}/sessions/again?panel=plan")
+        expect(page.locator(".live")).to_have_text("live")
+        expect(page.locator(".msg")).to_have_count(4)
+        server.app.sessions.delete("again")
+        expect(page.get_by_role("heading", name="This session was deleted")).to_be_visible()
+        managed(server, 2, tokens=50, id="again")
+        expect(page.locator(".msg")).to_have_count(2)
+        expect(page.locator("plan-panel")).to_contain_text("Cut to")
+        feed(server, "again", 1, tokens=50, start=2)
+        expect(page.locator(".meta")).to_contain_text("3 messages")
 
     def test_says_so_after_a_lost_connection(self, page: Page, server: Server) -> None:
         """The page learns it once the server is back."""
