@@ -11,6 +11,7 @@ import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, nothing, withCode } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
+import { pauseAfter } from "../shared/reader.js";
 import { whenLive } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { Choices, NO_CHOICES } from "./choices.js";
@@ -273,7 +274,7 @@ export class PlanPanel extends CoppiceElement {
       if (mine.signal.aborted) return;
       this.#plan = plan;
       this.#request = JSON.stringify(request);
-      this.#pause = Math.max(INTERVAL_MS, (performance.now() - began) / SHARE);
+      this.#pause = pauseAfter(performance.now() - began, INTERVAL_MS, SHARE);
       this.#plannedMessages = session.messages;
       this.#noPlan = "";
       this.emit("plan-changed", { plan });

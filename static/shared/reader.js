@@ -5,6 +5,13 @@
 /** @param {number} ms @returns {Promise<void>} */
 const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : done()));
 
+/** No pause is longer: a request during which the computer slept took hours, and a clock can be set back. */
+const MOST_MS = 60_000;
+
+/** The time between the beginnings of two requests, in milliseconds. @param {number} took the last one
+ * @param {number} interval @param {number} share */
+export const pauseAfter = (took, interval, share) => Math.min(MOST_MS, Math.max(interval, took / share));
+
 export class Reader {
   #read;
   #interval;
@@ -60,7 +67,8 @@ export class Reader {
   /** @param {AbortSignal} signal */
   async #soon(signal) {
     await this.#now;
-    await pause(this.#began + Math.max(this.#interval, this.#took / this.#share) - Date.now());
+    const between = pauseAfter(this.#took, this.#interval, this.#share);
+    await pause(Math.min(between, this.#began + between - Date.now()));
     if (signal.aborted) return;
     this.#next = null;
     clearTimeout(this.#again);

@@ -75,6 +75,46 @@ describe("a reader", () => {
     }
   });
 
+  it("waits no hours after a request during which the computer slept", async () => {
+    mock.timers.enable({ apis: ["setTimeout", "Date"] });
+    try {
+      const { begun, read } = slowly();
+      const reader = new Reader(read, { interval: 1000, share: 0.1 });
+      reader.ask();
+      await nextTurn();
+      mock.timers.setTime(8 * 3_600_000);
+      begun[0]?.answer();
+      await nextTurn();
+      reader.ask();
+      await nextTurn();
+      mock.timers.tick(60_000);
+      await nextTurn();
+      assert.equal(begun.length, 2);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it("waits no longer than its interval where the clock was set back", async () => {
+    mock.timers.enable({ apis: ["setTimeout", "Date"], now: 8 * 3_600_000 });
+    try {
+      const { begun, read } = slowly();
+      const reader = new Reader(read, { interval: 1000 });
+      reader.ask();
+      await nextTurn();
+      begun[0]?.answer();
+      await nextTurn();
+      mock.timers.setTime(0);
+      reader.ask();
+      await nextTurn();
+      mock.timers.tick(1000);
+      await nextTurn();
+      assert.equal(begun.length, 2);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it("requests at once on a restart, and aborts the request under way", async () => {
     const { begun, read } = slowly();
     const reader = new Reader(read, { interval: 1000 });
