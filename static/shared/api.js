@@ -12,6 +12,8 @@ export class ApiError extends Error {
   }
 }
 
+const NO_ANSWER = "the answer broke off, or is not from coppice but from a server in between; try again";
+
 /** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal]
  * @param {string} [token] @returns {Promise<any>} */
 async function request(address, method, body, signal, token) {
@@ -29,6 +31,8 @@ async function request(address, method, body, signal, token) {
     throw new ApiError(0, silence(address));
   }
   const data = await answer.json().catch(() => null);
+  signal?.throwIfAborted();
+  if (answer.ok && data === null) throw new ApiError(0, NO_ANSWER);
   if (answer.ok) return data;
   const message = data?.error?.message ?? `the server answered ${answer.status} ${answer.statusText}`;
   throw new ApiError(answer.status, message, data?.error?.details);

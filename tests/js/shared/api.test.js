@@ -70,6 +70,15 @@ describe("a refusal", () => {
       return true;
     });
   });
+  it("of an answer that breaks off, or that a server in between gave, says so", async () => {
+    for (const body of ['{"sessions": [', "<!doctype html>"]) {
+      globalThis.fetch = async () => new Response(body, { status: 200 });
+      await assert.rejects(
+        api.sessions({ limit: 1 }),
+        (error) => error instanceof ApiError && /broke off/.test(error.message),
+      );
+    }
+  });
   it("of a server that does not answer says so", async () => {
     globalThis.fetch = async () => {
       throw new TypeError("failed");
