@@ -1,8 +1,13 @@
-// Small choices of this browser (theme, open panel), kept in localStorage if that is allowed.
+// Small choices of this browser (theme, open panel), kept in localStorage, and on this page only where that is
+// full or not allowed.
+
+/** The choices that localStorage did not take. @type {Map<string, string | null>} */
+const ofThisPage = new Map();
 
 /** @param {string} key @returns {string | null} */
 export function recall(key) {
   try {
+    if (ofThisPage.has(key)) return ofThisPage.get(key) ?? null;
     return localStorage.getItem(`coppice-${key}`);
   } catch {
     return null;
@@ -14,7 +19,8 @@ export function remember(key, value) {
   try {
     if (value === null) localStorage.removeItem(`coppice-${key}`);
     else localStorage.setItem(`coppice-${key}`, value);
+    ofThisPage.delete(key);
   } catch {
-    // Not kept; the choice still holds on this page.
+    ofThisPage.set(key, value);
   }
 }

@@ -22,9 +22,21 @@ describe("a choice", () => {
     remember("theme", null);
     assert.equal(recall("theme"), null);
   });
-  it("is lost without an error where nothing can be stored", () => {
+  it("holds on this page where nothing can be stored", () => {
     give(undefined);
     remember("theme", "dark");
+    assert.equal(recall("theme"), "dark");
+    remember("theme", null);
     assert.equal(recall("theme"), null);
+  });
+  it("replaces an earlier one on this page where storage is full", () => {
+    const full = () => {
+      throw new Error("QuotaExceededError");
+    };
+    give({ getItem: () => "light", setItem: full, removeItem: () => {} });
+    remember("theme", "dark");
+    assert.equal(recall("theme"), "dark");
+    remember("theme", null);
+    assert.equal(recall("theme"), "light");
   });
 });
