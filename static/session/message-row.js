@@ -232,7 +232,8 @@ function isLong(full) {
 
 /** @param {string | undefined} text @param {boolean} whole */
 function clipped(text = "", whole) {
-  return whole || text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
+  if (whole || text.length <= SHOWN_CHARS) return text;
+  return `${text.slice(0, SHOWN_CHARS).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** A text without blank lines before or after it. @param {string} text */

@@ -93,6 +93,10 @@ describe("an open row", () => {
     assert.match(markup(messageDetail(full, full, false)), /Show all/);
     assert.doesNotMatch(markup(messageDetail(full, full, true)), /Show all/);
   });
+  it("cuts no character in half", () => {
+    const part = { type: /** @type {const} */ ("text"), text: `${"y".repeat(SHOWN_CHARS - 1)}😀 and more` };
+    assert.match(markup(messageDetail(full, { ...full, parts: [part] }, false)), /y…<\/div>/);
+  });
   it("shows a text without the blank lines around it", () => {
     const part = { type: /** @type {const} */ ("text"), text: "\n \nfirst\n\nlast\n\n" };
     const row = markup(messageDetail(full, { ...full, parts: [part] }, false));
