@@ -212,7 +212,7 @@ export function folderNames(paths) {
     paths.map((path, i) => {
       const alike = ends.filter((end) => end === ends[i]).length > 1;
       const parts = path.split(/[\\/]/).filter(Boolean);
-      return [path, alike ? parts.slice(-2).join("/") : (ends[i] ?? "")];
+      return [path, (alike ? parts.slice(-2).join("/") : ends[i]) || path];
     }),
   );
 }

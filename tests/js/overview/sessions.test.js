@@ -219,6 +219,8 @@ describe("projects", () => {
       [...folderNames(["/a/app", "/b/app", "/c/site/", ""]).values()],
       ["a/app", "b/app", "site", ""],
     ));
+  it("at the root of the file system are named by it, unlike those without a folder", () =>
+    assert.deepEqual([...folderNames(["/", ""]).values()], ["/", ""]));
 });
 
 describe("a team's sessions", () => {
