@@ -41,9 +41,13 @@ export function badge(above) {
  * @param {Api.Session} now */
 export function notifyOfCrossing(before, now) {
   if (!before || isAboveTarget(before) || !isAboveTarget(now) || !isNotifying()) return;
-  const notice = new Notification(titleOf(now), { body: verdictText(now.verdict.text), tag: now.id });
-  notice.addEventListener("click", () => {
-    window.focus();
-    location.assign(pageOf(now.id));
-  });
+  try {
+    const notice = new Notification(titleOf(now), { body: verdictText(now.verdict.text), tag: now.id });
+    notice.addEventListener("click", () => {
+      window.focus();
+      location.assign(pageOf(now.id));
+    });
+  } catch {
+    // A browser that shows notifications of service workers only, as on Android.
+  }
 }
