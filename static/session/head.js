@@ -353,8 +353,11 @@ function bar(name, what, gauge, session, big) {
  * @param {Api.Session} session */
 function legend(session) {
   const pruned = new Map(session.pruned.regions.map((r) => [r.name, r.tokens]));
-  const ordered = mainGauge(session)
-    .regions.filter((r) => r.tokens > 0)
+  const own = mainGauge(session).regions;
+  // A summary may be in the pruned view only.
+  const others = session.pruned.regions.filter(({ name }) => !own.some((region) => region.name === name));
+  const ordered = [...own, ...others.map((region) => ({ ...region, tokens: 0 }))]
+    .filter(({ name, tokens }) => tokens + (pruned.get(name) ?? 0) > 0)
     .sort((a, b) => REGION_ORDER.indexOf(a.name) - REGION_ORDER.indexOf(b.name));
   const reserve = html`<li>
     <i class="swatch" data-region="reserve"></i>kept free for output <b>${number(session.output_reserve)}</b>

@@ -137,6 +137,12 @@ describe("the bars", () => {
     assert.match(text, /→ 100,000/);
     assert.match(text, /not the agent's own context/);
   });
+  it("name a part that is in the pruned view only", () => {
+    const summary = { name: "summary", tokens: 1_234, certainty: /** @type {const} */ ("exact") };
+    const regions = [...pruned.regions, summary];
+    const text = markup(bars(session({ agent, pruned: { ...pruned, regions } })));
+    assert.match(text, /summary <b>0<\/b> <span>→ 1,234/);
+  });
   it("show what calls cost, and nothing where that is not known or nothing would be sent", () => {
     // X9
     const cost = {
