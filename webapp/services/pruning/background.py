@@ -148,6 +148,8 @@ class BackgroundSummaries:
                 self._environment.bus.publish(*rejected_summaries(session_id, done.problems))
         except Conflict as error:
             log.info("no summary for %s: %s", session_id, error)
+            if actor == "user" and not job.cancelled.is_set():
+                self._environment.bus.publish(ProblemReported(session_id, f"no summary was made: {error}"))
         except CoppiceError as error:
             self._environment.bus.publish(
                 ProblemReported(session_id, f"no summary was made: {error}", failed=True)

@@ -70,6 +70,16 @@ class TestOnRequest:
             == "the model's summary was not accepted, the built-in one is used instead: no answer"
         )
 
+    def test_says_why_none_was_made(self, app: App, slow: tuple[Slow, BackgroundSummaries]) -> None:  # C9
+        """Whoever asked for a summary is told, also if that is found out after the answer."""
+        _, background = slow
+        app.background.summarise("s")
+        events = heard(app)
+        assert background.summarise("s").started
+        until(lambda: not background.running("s"))
+        [problem] = [e for e in events if isinstance(e, ProblemReported)]
+        assert problem.message.startswith("no summary was made: ")
+
     def test_makes_one_summary_at_a_time(self, slow: tuple[Slow, BackgroundSummaries]) -> None:  # C9
         """A second request during the first starts nothing."""
         model, background = slow
