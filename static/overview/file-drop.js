@@ -23,6 +23,20 @@ const SHOWN_PROBLEMS = 20;
 /** @param {File} file @returns {Entry} */
 const waiting = (file) => ({ name: file.name, size: file.size, read: 0, state: "waiting" });
 
+const UNREADABLE =
+  "the browser cannot read it: it is a folder, or was written to since it was chosen. Choose the file again";
+
+/** Returns whether the browser can read a file; if not, sending it looks as if the server did not answer.
+ * @param {File} file */
+const isReadable = (file) =>
+  file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
+
 const VEIL = html`<div class="drop-veil" role="status">
   <p>Drop to import</p>
   <p class="small muted">
@@ -106,7 +120,7 @@ export class FileDrop extends CoppiceElement {
         entry.state = "done";
       } catch (error) {
         entry.state = "failed";
-        entry.error = reasonOf(error);
+        entry.error = (await isReadable(file)) ? reasonOf(error) : UNREADABLE;
       }
     }
     this.update();
@@ -163,8 +177,8 @@ function report(entry) {
 function imported({ session_id, title, source, added, known, skipped, problems }) {
   const counts = [
     `${counted(added, "message")} added`,
-    known && `${known} known already`,
-    skipped && `${skipped} skipped`,
+    known && `${number(known)} known already`,
+    skipped && `${number(skipped)} skipped`,
   ];
   const more = problems.length - SHOWN_PROBLEMS;
   const listed = html`<ul class="problems">
