@@ -44,6 +44,11 @@ class CoppiceOverview extends ReadingElement {
   #sessions = null;
   /** The number of all sessions, while pages are still to be read. @type {number | null} */
   #awaited = null;
+  /** While the pages are read: the sessions that none has had so far, and those deleted since. A session that
+   * becomes active moves to a page that was read before. @type {Set<string>} */
+  #unread = new Set();
+  /** @type {Set<string>} */
+  #deleted = new Set();
   #choice = address.read(location.search, DEFAULTS);
   #startingDemo = false;
   /** The names of the sessions, until a title changes. @type {ReturnType<typeof distinctNames> | null} */
@@ -51,8 +56,12 @@ class CoppiceOverview extends ReadingElement {
 
   start() {
     live.join("overview");
-    this.hear(live, ["session:updated"], (session) => this.#take([session]));
+    this.hear(live, ["session:updated"], (session) => {
+      this.#deleted.delete(session.id);
+      this.#take([session]);
+    });
     this.hear(live, ["session:deleted"], ({ session_id }) => {
+      this.#deleted.add(session_id);
       this.#sessions?.delete(session_id);
       this.requestUpdate();
     });
@@ -87,25 +96,26 @@ class CoppiceOverview extends ReadingElement {
 
   /** @param {AbortSignal} signal */
   async read(signal) {
-    const gone = new Set(this.#sessions?.keys());
+    this.#unread = new Set(this.#sessions?.keys());
+    this.#deleted.clear();
     /** @type {string | null} */
     let after = null;
     do {
       const page = await api.sessions({ limit: after === null ? FIRST : REST, after }, signal);
       if (signal.aborted) return;
-      for (const { id } of page.sessions) gone.delete(id);
       after = page.next;
       this.#awaited = after === null ? null : page.total;
       this.error = null;
-      this.#take(page.sessions);
+      this.#take(page.sessions.filter(({ id }) => !this.#deleted.has(id)));
     } while (after !== null);
-    for (const id of gone) this.#sessions?.delete(id);
+    for (const id of this.#unread) this.#sessions?.delete(id);
   }
 
   /** @param {Api.Session[]} sessions some that there are */
   #take(sessions) {
     this.#sessions ??= new Map();
     for (const session of sessions) {
+      this.#unread.delete(session.id);
       const known = this.#sessions.get(session.id);
       notifyOfCrossing(known, session);
       if (known?.title !== session.title) this.#names = null;
@@ -141,6 +151,7 @@ class CoppiceOverview extends ReadingElement {
 
   view() {
     const empty = this.#sessions?.size === 0 && this.#awaited === null;
+    badge(tally([...(this.#sessions?.values() ?? [])]).above);
     return html`${empty ? this.#emptyState() : this.#page()}<file-drop></file-drop>`;
   }
 
@@ -189,7 +200,6 @@ class CoppiceOverview extends ReadingElement {
    * @param {ReturnType<typeof team>} team */
   #toolbar(sessions, by, { users, hosts, projects }) {
     const { active, above, sources } = tally(sessions);
-    badge(above);
     const { find, show } = this.#choice;
     /** @param {import("./sessions.js").Group} name */
     const group = (name) =>

@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.overview_page import DROP
-from tests.browser.waiting import hold, holds, without_live_connection
+from tests.browser.waiting import drawn, hold, holds, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
-from webapp.events import ImportProgressed
+from webapp.events import ImportProgressed, SettingsChanged
 from webapp.services.ingest.following import folder_variables
 from webapp.services.planning.requests import PruneRequest
 
@@ -293,6 +293,43 @@ ASKED = """() => {
 }"""
 
 
+class TestALongListThatIsReadAgain:
+    """Sessions that change while the pages of a long list are read."""
+
+    def test_keeps_a_session_that_moves_to_a_page_that_was_read(self, page: Page, server: Server) -> None:
+        """A session that becomes active meanwhile is on none of the pages, and stays."""
+        for n in range(105):
+            managed(server, 1, tokens=5, id=f"s{n}", title=f"Session {n}")
+        page.goto(server.url)
+        head = page.locator(".page-head")
+        expect(head).to_contain_text("105 sessions")
+        expect(page.locator(".live")).to_have_text("live")
+        second = hold(page, "**/api/sessions?limit=500*", lambda: server.app.bus.publish(SettingsChanged()))
+        feed(server, "s0", 1, tokens=5, start=1)
+        expect(page.locator("tr.session-row a.title").first).to_have_text("Session 0")
+        second.continue_()
+        expect(head.get_by_role("status")).to_have_count(0)
+        expect(head).to_contain_text("105 sessions")
+
+    def test_leaves_out_a_session_that_was_deleted_meanwhile(self, page: Page, server: Server) -> None:
+        """An answer from before the deletion does not bring it back."""
+        for name in ("One", "Two"):
+            managed(server, 1, tokens=5, id=name, title=name)
+        page.goto(server.url)
+        titles = page.locator("tr.session-row a.title")
+        expect(titles).to_have_count(2)
+        expect(page.locator(".live")).to_have_text("live")
+        late = hold(page, "**/api/sessions?limit=100*", lambda: server.app.bus.publish(SettingsChanged()))
+        answer = late.fetch()
+        server.app.sessions.delete("One")
+        expect(titles).to_have_text(["Two"])
+        read = page.evaluate("performance.getEntriesByType('resource').length")
+        late.fulfill(response=answer)
+        holds(page, "before => performance.getEntriesByType('resource').length > before", read)
+        drawn(page)
+        expect(titles).to_have_text(["Two"])
+
+
 class TestASessionAboveItsTarget:
     """A session that crosses its target while the page is in the background."""
 
@@ -304,6 +341,9 @@ class TestASessionAboveItsTarget:
         expect(page).to_have_title("Sessions · Coppice")
         feed(server, "one", 60)
         expect(page).to_have_title("(1) Sessions · Coppice")
+        server.app.sessions.delete("one")
+        expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+        expect(page).to_have_title("Sessions · Coppice")
 
     def test_is_notified_after_the_reader_allowed_it(self, page: Page, server: Server) -> None:
         """One notification shows the verdict, and none is sent before the reader allows them."""
@@ -436,6 +476,23 @@ class TestImporting:
         expect(page.get_by_role("status").filter(has_text="1 message imported")).to_be_visible()
         expect(page.get_by_label("Filter sessions")).to_have_value("")
         expect(page.locator("tr.session-row")).to_have_count(2)
+
+    def test_says_that_a_file_has_changed_since_it_was_chosen(
+        self, page: Page, server: Server, tmp_path: Path
+    ) -> None:
+        """An agent may write to a transcript that waits: the browser refuses it, and the server is not blamed."""
+        files = [tmp_path / f"{name}.json" for name in ("first", "second")]
+        for file in files:
+            file.write_text(json.dumps([{"role": "user", "content": file.stem}]))
+        page.goto(server.url)
+        expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+        choice = page.locator("file-drop input[type=file]")
+        first = hold(page, "**/api/import", lambda: choice.set_input_files(files), others=True)
+        files[1].write_text(json.dumps([{"role": "user", "content": "it goes on"}] * 3))
+        first.continue_()
+        report = page.get_by_role("dialog", name="Import")
+        expect(report).to_contain_text("Not imported: the browser cannot read it")
+        expect(report.get_by_role("link")).to_have_count(1)
 
     def test_shows_progress_and_leaves_the_page_usable(self, page: Page, server: Server) -> None:
         """The page still filters while a large file is read; a second file waits, and both are reported."""
