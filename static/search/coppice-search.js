@@ -95,8 +95,8 @@ class CoppiceSearch extends ReadingElement {
     try {
       const page = await api.search({ ...this.#query, after: this.#next }, signal);
       if (signal.aborted) return;
-      const known = new Set(this.#hits?.map((hit) => hit.message_id));
-      const fresh = page.results.filter((hit) => !known.has(hit.message_id));
+      const known = new Set(this.#hits?.map(placeOf));
+      const fresh = page.results.filter((hit) => !known.has(placeOf(hit)));
       const first = this.#hits?.length ?? 0;
       this.#hits = [...(this.#hits ?? []), ...fresh];
       this.#next = page.next;
@@ -157,6 +157,9 @@ class CoppiceSearch extends ReadingElement {
       <span class="snippet ${role === "tool" ? "mono" : ""}">${marked(snippet, this.#found)}</span></a></li>`;
   }
 }
+
+/** What tells hits apart: copies of a session have the ids of its messages. @param {Api.Hit} hit */
+const placeOf = ({ session_id, number }) => `${session_id} ${number}`;
 
 /** @param {Api.Session} session @returns {[string, string]} */
 const named = (session) => [session.id, titleOf(session)];

@@ -116,3 +116,19 @@ class TestSearching:
         expect(page.locator(".hit")).to_have_count(130)
         expect(page.locator(".hit a").nth(100)).to_be_focused()
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+    def test_shows_more_of_copies_of_a_session(self, page: Page, server: Server) -> None:
+        """A copy has the ids of the messages that it was copied from; its hits are hits of their own."""
+        found = {
+            "session_title": "One", "message_id": "m1", "number": 1, "role": "user", "snippet": "a heron",
+            "at": None, "in_context": True,
+        }  # fmt: skip
+        pages = [
+            {"results": [{**found, "session_id": "one"}], "total": 1, "next": 1},
+            {"results": [{**found, "session_id": "copy"}], "total": 1, "next": None},
+        ]
+        page.route("**/api/search?*", lambda route: route.fulfill(json=pages["after=" in route.request.url]))
+        page.goto(f"{server.url}/search?q=heron")
+        expect(page.locator(".hit")).to_have_count(1)
+        page.get_by_role("button", name="Show more").click()
+        expect(page.locator(".hit")).to_have_count(2)
