@@ -4,7 +4,7 @@
 // the summaries, each of which can be read and expanded, and the number of proposed learnings from the last
 // turn.
 import { api } from "../shared/api.js";
-import { counted, number } from "../shared/format.js";
+import { counted, money, number } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
@@ -12,6 +12,8 @@ import { root } from "../shared/root.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 
+/** The time between two reads while a summary is being written. */
+const RUNNING_MS = 2000;
 const NONE = html`<p class="muted pad">
   No summary yet. A summary replaces all but the recent messages, and can be expanded again.
 </p>`;
@@ -22,6 +24,9 @@ class SummaryPanel extends ReadingElement {
   /** @type {Api.SummaryAnswer[]} */
   #summaries = [];
   #proposed = 0;
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #again;
 
   start() {
     this.actions({
@@ -34,6 +39,11 @@ class SummaryPanel extends ReadingElement {
         ),
     });
     super.start();
+  }
+
+  stop() {
+    clearTimeout(this.#again);
+    super.stop();
   }
 
   /** @param {Promise<{ message?: string }>} act @param {string} failure */
@@ -54,6 +64,9 @@ class SummaryPanel extends ReadingElement {
       api.proposals(this.sessionId),
     ]);
     [this.#status, this.#summaries, this.#proposed] = [status, summaries, proposals.length];
+    clearTimeout(this.#again);
+    // One that ends without a summary, as when it is stopped, changes nothing of the session.
+    if (status.running) this.#again = setTimeout(() => this.refresh(), RUNNING_MS);
   }
 
   view() {
@@ -99,7 +112,7 @@ function summaryOf(summary) {
   const expand = html`<button class="small" data-act="expand" data-n=${id} aria-label="Expand summary ${id}"
     >Expand</button>`;
   const where = summary.in_context ? "in the context" : "not in the context";
-  const price = cost ? `, $${cost.toFixed(4)}` : "";
+  const price = cost ? `, ${money(cost, "USD")}` : "";
   return html`<details class="pad">
     <summary>
       ${counted(messages, "message")} → ${number(tokens)} tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.writing import managed
@@ -82,6 +83,21 @@ class TestSummaryPanel:
         page.get_by_role("tab", name="Summary").click()
         expect(panel.get_by_text("Messages 40 / 30 (133.3 %)")).to_be_visible()
         expect(panel.get_by_text("Summary: when either is full")).to_be_visible()
+
+    def test_can_be_used_again_after_a_summary_that_came_to_nothing(
+        self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # C9
+        """A summary that is stopped, or not made, changes nothing of the session; the panel notices all the same."""
+        session = managed(server, 20, tokens=60)
+        running = [True]
+        monkeypatch.setattr(server.app.background, "running", lambda _: running[0])
+        page.goto(f"{server.url}/sessions/{session}")
+        page.get_by_role("tab", name="Summary").click()
+        panel = page.locator("summary-panel")
+        expect(panel.get_by_role("button", name="Stop")).to_be_visible()
+        expect(panel.get_by_role("button", name="Summarise now")).to_be_disabled()
+        running[0] = False
+        expect(panel.get_by_role("button", name="Summarise now")).to_be_enabled()
 
     def test_summarises_shows_and_expands(self, page: Page, server: Server) -> None:  # S8, S7, C7
         """Both triggers are bars; a summary can be read, and Expand restores its messages."""
