@@ -1,7 +1,7 @@
 // <coppice-status></coppice-status>
 //
 // The right end of the top bar: the live connection, the keys of search and help, the theme. Listens to the
-// live connection's `state`; changes `data-theme` on <html>.
+// live connection's `state`; changes `data-theme` on <html>, and lets the relative times of the page grow old.
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -9,6 +9,9 @@ import { shortcutsFor } from "../shared/keys.js";
 import { recall, remember } from "../shared/preferences.js";
 import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
+import { refreshTimes } from "../shared/times.js";
+
+const TIMES_MS = 10_000;
 
 const PAGES = [
   ["g o", "Go to the sessions", "/"],
@@ -41,6 +44,7 @@ class CoppiceStatus extends CoppiceElement {
   start() {
     live.open();
     this.listen(live, "state", () => this.requestUpdate());
+    this.every(TIMES_MS, () => refreshTimes(document));
     this.actions({
       theme: () => this.#nextTheme(),
       keys: () => document.dispatchEvent(new CustomEvent("coppice:shortcuts")),

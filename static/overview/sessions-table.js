@@ -8,7 +8,6 @@ import "./trend-line.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { refreshTimes } from "../shared/times.js";
 import { ALWAYS_SHOWN, projectRow, sessionRow } from "./session-row.js";
 import { direction } from "./sessions.js";
 import { Heights, windowed } from "./windowing.js";
@@ -70,7 +69,6 @@ class SessionsTable extends CoppiceElement {
     sizes.observe(this);
     this.life.addEventListener("abort", () => sizes.disconnect());
     this.stepKeys("tr.session-row a.title", "row");
-    this.every(10_000, () => refreshTimes(this));
   }
 
   update() {

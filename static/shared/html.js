@@ -1,5 +1,6 @@
-// Templates: lit-html with four additions. `false` renders nothing, or "false" as an attribute; `keyed`
+// Templates: lit-html with five additions. `false` renders nothing, or "false" as an attribute; `keyed`
 // keeps rows and their focus where a list changes; `kept` leaves a field alone while somebody types in it;
+// `written` sets a property that is also set elsewhere;
 // `unlessSame` renders a part only when what it shows has changed. Text is always escaped: markup comes from
 // the templates in this code base.
 import { noChange, nothing, svg as svgTemplate, html as template } from "lit-html";
@@ -36,6 +37,9 @@ export function withCode(text) {
 }
 
 class Kept extends Directive {
+  /** The text that was set. */
+  #set = "";
+
   /** @param {unknown} value */
   render(value) {
     return value;
@@ -45,7 +49,23 @@ class Kept extends Directive {
   update({ element }, [value]) {
     const field = /** @type {HTMLInputElement} */ (element);
     const root = /** @type {Document | ShadowRoot} */ (field.getRootNode());
-    if (root.activeElement !== field && field.value !== String(value)) field.value = String(value);
+    if (root.activeElement === field && field.value !== this.#set) return noChange;
+    this.#set = String(value);
+    if (field.value !== this.#set) field.value = this.#set;
+    return noChange;
+  }
+}
+
+class Written extends Directive {
+  /** @param {unknown} value */
+  render(value) {
+    return value;
+  }
+
+  /** @param {import("lit-html").PropertyPart} part @param {[unknown]} value */
+  update({ element, name }, [value]) {
+    const owner = /** @type {any} */ (element);
+    if (owner[name] !== value) owner[name] = value;
     return noChange;
   }
 }
@@ -70,5 +90,8 @@ class UnlessSame extends Directive {
 /** What `make` returns, unless the values are those of the last time: `${unlessSame([a, b], () => …)}`. */
 export const unlessSame = directive(/** @type {any} */ (UnlessSame));
 
-/** A field's value, as `.value=${kept(value)}`, which is not replaced while the field has the focus. */
+/** A field's value, as `.value=${kept(value)}`, which does not replace what is being typed. */
 export const kept = directive(/** @type {any} */ (Kept));
+
+/** A property that others set, too, as `.textContent=${written(words)}`. */
+export const written = directive(/** @type {any} */ (Written));

@@ -39,6 +39,16 @@ describe("the value of a field", () => {
     new Kept({ type: 3 }).update({ element }, [7]);
     return element.value;
   };
+  it("changes in a field that has the focus and in which nobody typed", () => {
+    const element = new Field("", true);
+    const { _$litDirective$: Kept } = /** @type {any} */ (kept(7));
+    const directive = new Kept({ type: 3 });
+    for (const value of [7, 8]) directive.update({ element }, [value]);
+    assert.equal(element.value, "8");
+    element.value = "80";
+    directive.update({ element }, [9]);
+    assert.equal(element.value, "80");
+  });
   it("changes with what it shows, unless somebody types in the field", () => {
     assert.equal(set("3", false), "7");
     assert.equal(set("3", true), "3");

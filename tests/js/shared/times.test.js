@@ -12,6 +12,13 @@ describe("a time", () => {
     );
     assert.equal(markup(agoTime(null)), "–");
   });
+  it("is written where it was updated in place since, though its words are those of before", () => {
+    const { values } = /** @type {any} */ (agoTime(new Date().toISOString()));
+    const written = values.find((/** @type {any} */ one) => one._$litDirective$);
+    const element = { textContent: "1m ago" };
+    new written._$litDirective$({ type: 3 }).update({ element, name: "textContent" }, written.values);
+    assert.equal(element.textContent, "now");
+  });
   it("is updated in place", () => {
     const time = { textContent: "now", getAttribute: () => "2020-01-01T00:00:00Z" };
     const page = /** @type {any} */ ({ querySelectorAll: () => [time] });
