@@ -26,7 +26,7 @@ import {
   weightsSection,
 } from "./form.js";
 import { placeOf } from "./type-choice.js";
-import { changedFields, typed, valueAt, withValue, wordsOf } from "./values.js";
+import { changedFields, fieldsOf, typed, valueAt, withValue, wordsOf } from "./values.js";
 
 const DEFAULTS = { find: "", type: ALL };
 /** The rows that are found or hidden: a setting, or one row of a list. */
@@ -106,7 +106,7 @@ class CoppiceSettings extends ReadingElement {
       defaults: () => this.#take(this.#doc?.defaults),
       export: () => download(FILE, "application/json", JSON.stringify(this.#edited, null, 2)),
       import: () => this.querySelector("input[type=file]")?.dispatchEvent(new MouseEvent("click")),
-      discard: () => this.#take(this.#doc?.settings),
+      discard: () => this.#doc && this.#adopt(this.#elsewhere ?? this.#doc),
       save: () => this.#save(),
       "find-all": () => this.#search(""),
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
@@ -175,11 +175,11 @@ class CoppiceSettings extends ReadingElement {
   /** @param {Api.SettingsDoc} doc */
   #changedElsewhere(doc) {
     if (this.#saving || !this.#doc) return;
-    if (changedFields(doc.settings, this.#doc.settings).length === 0) return;
-    if (this.#changes.length === 0) {
+    const isOther = changedFields(doc.settings, this.#doc.settings).length > 0;
+    if (isOther && this.#changes.length === 0) {
       this.#adopt(doc);
       toast("The settings were changed elsewhere; this page shows them.");
-    } else this.#elsewhere = doc;
+    } else this.#elsewhere = isOther ? doc : null;
     this.requestUpdate();
   }
 
@@ -274,14 +274,16 @@ class CoppiceSettings extends ReadingElement {
     if (tried) tried.settings = this.#changes.length > 0 ? this.#edited : null;
   }
 
+  /** Saves the fields that differ, so that others keep what was saved elsewhere meanwhile. */
   async #save() {
     if (!this.#edited || this.#saving) return;
     this.#saving = true;
     const sent = this.#edited;
     try {
-      const doc = await api.saveSettings(sent);
-      if (this.#edited === sent) this.#adopt(doc);
-      else this.#doc = doc; // what was typed meanwhile stays, unsaved
+      const doc = await api.saveSettings(fieldsOf(sent, this.#changes));
+      const typed = fieldsOf(this.#edited, changedFields(this.#edited, sent));
+      this.#adopt(doc);
+      if (Object.keys(typed).length > 0) this.#take({ ...doc.settings, ...typed }); // unsaved
       toast("Settings saved. Open pages use them now.");
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) {
@@ -293,6 +295,7 @@ class CoppiceSettings extends ReadingElement {
     }
     this.#saving = false;
     this.requestUpdate();
+    await this.refresh(); // what others saved meanwhile was not heard
   }
 
   view() {

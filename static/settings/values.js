@@ -22,6 +22,10 @@ export function changedFields(a, b) {
   return Object.keys(a).filter((key) => canonical(valueAt(a, key)) !== canonical(valueAt(b, key)));
 }
 
+/** The named fields. @param {Api.Settings} settings @param {string[]} names @returns {Partial<Api.Settings>} */
+export const fieldsOf = (settings, names) =>
+  Object.fromEntries(names.map((name) => [name, valueAt(settings, name)]));
+
 /** JSON that does not depend on the order of keys. @param {unknown} value @returns {string} */
 function canonical(value) {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "undefined";
