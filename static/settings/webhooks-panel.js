@@ -31,6 +31,7 @@ class WebhooksPanel extends ReadingElement {
   #log = null;
   /** @type {Api.Detail[]} */
   #faults = [];
+  #saving = false;
 
   start() {
     /** @param {HTMLElement} target */
@@ -67,8 +68,10 @@ class WebhooksPanel extends ReadingElement {
 
   async read() {
     this.#doc = await api.webhooks();
-    const open = this.#doc.webhooks.find((hook) => hook.id === this.#log?.id);
-    this.#log = open ? { id: open.id, deliveries: await api.deliveries(open.id) } : null;
+    const id = this.#log?.id;
+    const open = this.#doc.webhooks.find((hook) => hook.id === id);
+    const deliveries = open ? await api.deliveries(open.id) : null;
+    if (this.#log?.id === id) this.#log = open && deliveries ? { id: open.id, deliveries } : null;
   }
 
   /** @param {number | null} id */
@@ -110,7 +113,8 @@ class WebhooksPanel extends ReadingElement {
 
   async #save() {
     const id = this.#editing;
-    if (id === null) return;
+    if (id === null || this.#saving) return;
+    this.#saving = true;
     const url = /** @type {HTMLInputElement} */ (this.querySelector(".webhook-edit [name=url]")).value.trim();
     const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (
       this.querySelectorAll(".webhook-edit [name=event]")
@@ -127,6 +131,7 @@ class WebhooksPanel extends ReadingElement {
       else toastError(error, "Could not save the webhook");
       this.requestUpdate();
     }
+    this.#saving = false;
   }
 
   view() {

@@ -139,10 +139,11 @@ export class CoppiceElement extends HTMLElement {
     );
   }
 
-  /** Lets Enter in a field save a form, and Escape close it. @param {() => void} save
+  /** Lets Enter in a field of a form save it, and Escape close it. @param {() => void} save
    * @param {() => void} close */
   formKeys(save, close) {
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ { key, target }) => {
+      if (target instanceof HTMLInputElement && target.type === "search") return;
       if (key === "Enter" && target instanceof HTMLInputElement) save();
       if (key === "Escape") close();
     });

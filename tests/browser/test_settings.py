@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from scoring.signals import SIGNALS, Signal
 from tests.browser.session_page import open_session
 from tests.browser.settings_page import of_type, open_below
-from tests.browser.waiting import holds, intercept
+from tests.browser.waiting import hold, holds, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.providers.endpoints import answering, sending
@@ -218,6 +218,44 @@ class TestOpenPages:
         expect(page.locator("input[name=aim_percent]")).to_have_value("40")
         expect(page.locator("input[name=fresh_tail]")).to_have_value(before)
 
+    def test_save_only_what_was_changed_on_them(self, page: Page, server: Server) -> None:
+        """Two pages that save different settings do not undo each other's."""
+        page.goto(f"{server.url}/settings")
+        page.locator("input[name=fresh_tail]").fill("7")
+        expect(page.locator(".live")).to_have_text("live")
+        server.app.settings.put({"aim_percent": 40})
+        expect(page.get_by_text("changed elsewhere while you were editing")).to_be_visible()
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Settings saved")).to_be_visible()
+        expect(page.locator("input[name=aim_percent]")).to_have_value("40")
+        saved = server.app.settings.get().settings
+        assert (saved.fresh_tail, saved.aim_percent) == (7, 40)
+
+    def test_offer_no_settings_that_are_no_longer_saved(self, page: Page, server: Server) -> None:
+        """A change elsewhere that was taken back there is offered no more; Discard shows what is saved."""
+        page.goto(f"{server.url}/settings")
+        page.locator("input[name=fresh_tail]").fill("7")
+        expect(page.locator(".live")).to_have_text("live")
+        before = server.app.settings.get().settings.aim_percent
+        note = page.get_by_text("changed elsewhere while you were editing")
+        server.app.settings.put({"aim_percent": 40})
+        expect(note).to_be_visible()
+        server.app.settings.put({"aim_percent": before})
+        expect(note).to_have_count(0)
+        server.app.settings.put({"aim_percent": 45})
+        expect(note).to_be_visible()
+        page.get_by_role("button", name="Discard").click()
+        expect(page.locator("input[name=aim_percent]")).to_have_value("45")
+        expect(note).to_have_count(0)
+
+    def test_follow_in_a_field_that_has_the_focus(self, page: Page, server: Server) -> None:
+        """A field in which nobody typed shows what was saved elsewhere."""
+        page.goto(f"{server.url}/settings")
+        page.locator("input[name=aim_percent]").focus()
+        expect(page.locator(".live")).to_have_text("live")
+        server.app.settings.put({"aim_percent": 40})
+        expect(page.locator("input[name=aim_percent]")).to_have_value("40")
+
 
 class TestPanelsBelow:
     """Models, limits and webhooks, below the settings."""
@@ -299,6 +337,19 @@ class TestModels:
         page.locator(".model-edit").get_by_label("Window").fill("64000")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator(".models").get_by_text("novel-1")).to_be_visible()
+
+    def test_are_not_saved_by_the_enter_key_of_the_search(self, page: Page, server: Server) -> None:
+        """Enter in the search above the table leaves an open form alone."""
+        open_below(page, server, "models-table")
+        panel = page.locator("#models")
+        panel.get_by_role("button", name="Add").click()
+        panel.get_by_label("Model", exact=True).fill("half-typed")
+        sent: list[str] = []
+        page.on("request", lambda one: sent.append(one.method) if "/api/models/" in one.url else None)
+        panel.get_by_label("Find a model").press("Enter")
+        panel.get_by_label("Find a model").press("Escape")
+        expect(panel.get_by_label("Model", exact=True)).to_have_value("half-typed")
+        assert sent == []
 
     def test_may_have_an_output_limit_only(self, page: Page, server: Server) -> None:  # P1
         """The window of an unknown model is then four times its output limit."""
@@ -546,3 +597,29 @@ class TestWebhooks:
             dialog.get_by_role("button", name="Delete").click()
             expect(panel.get_by_text("No webhooks.")).to_be_visible()
         assert [body["type"] for _, _, body in receiver.seen] == ["webhook:test"] * 2
+
+    def test_are_added_once_by_two_clicks(self, page: Page, server: Server) -> None:
+        """A second click while the first is answered adds no second webhook."""
+        open_below(page, server, "webhooks-panel")
+        panel = page.locator("#webhooks")
+        panel.get_by_role("button", name="Add webhook").click()
+        panel.get_by_label("Address").fill("http://127.0.0.1:9/events")
+        panel.get_by_role("button", name="Add", exact=True).dblclick()
+        expect(panel.locator(".webhook-secret")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        assert len(server.app.webhooks.listed().webhooks) == 1
+
+    def test_open_the_log_that_was_clicked_last(self, page: Page, server: Server) -> None:
+        """A late answer about another log does not open that one instead."""
+        urls = ["http://127.0.0.1:9/one", "http://127.0.0.1:9/two"]
+        one, _ = (server.app.webhooks.add(url).webhook.id for url in urls)
+        open_below(page, server, "webhooks-panel")
+        panel = page.locator("#webhooks")
+        logs = [panel.get_by_role("button", name=f"Log: {url}") for url in urls]
+        late = hold(page, f"**/webhooks/{one}/deliveries", logs[0].click, others=True)
+        logs[1].click()
+        late.continue_()
+        expect(logs[1]).to_have_attribute("aria-expanded", "true")
+        page.wait_for_load_state("networkidle")
+        expect(logs[0]).to_have_attribute("aria-expanded", "false")
+        expect(logs[1]).to_have_attribute("aria-expanded", "true")
