@@ -15,11 +15,7 @@ import { toast, toastError } from "../shared/toast.js";
  * @param {{ session_id?: string, prune_id?: number }} payload */
 function undoOf({ session_id, prune_id }) {
   if (!session_id || !prune_id) return undefined;
-  const run = () =>
-    api.undo(session_id, prune_id).then(
-      ({ message }) => toast(sentence(message)),
-      (error) => toastError(error, "Could not undo"),
-    );
+  const run = async () => toast(sentence((await api.undo(session_id, prune_id)).message));
   return { label: "Undo", run };
 }
 
@@ -90,10 +86,14 @@ class CoppiceToasts extends CoppiceElement {
   }
 
   /** @param {"act" | "also"} [button] that was pressed */
-  #close(button) {
-    const closed = this.#shown;
+  async #close(button) {
+    const act = button && this.#shown?.[button];
     this.#show(this.#others.pop() ?? null);
-    if (button) closed?.[button]?.run();
+    try {
+      await act?.run();
+    } catch (error) {
+      toastError(error, `Could not ${act?.label.toLowerCase()}`);
+    }
   }
 
   view() {

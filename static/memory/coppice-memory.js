@@ -10,7 +10,7 @@ import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { READING } from "../shared/problem.js";
+import { isMissing, READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { pageOf } from "../shared/session-facts.js";
@@ -51,6 +51,8 @@ class CoppiceMemory extends ReadingElement {
   /** @type {number | null} */
   #editing = null;
   #proposed = 0;
+  /** The text that is being kept, which a second click does not keep again. */
+  #adding = "";
 
   start() {
     this.#recall();
@@ -125,9 +127,12 @@ class CoppiceMemory extends ReadingElement {
   #add() {
     const [kind, field] = [this.#kind, this.#field("new")];
     const text = field?.value.trim();
-    if (!field || !text) return;
+    if (!field || !text || text === this.#adding) return;
+    this.#adding = text;
     this.act("Could not keep it", async () => {
-      await api.keep(kind, { text });
+      await api.keep(kind, { text }).finally(() => {
+        this.#adding = "";
+      });
       if (field.value.trim() === text) field.value = "";
       toast(`Kept as a ${KINDS[kind].one}.`);
     });
@@ -148,9 +153,20 @@ class CoppiceMemory extends ReadingElement {
     const [kind, gone] = [this.#kind, this.#kept?.find((one) => one.id === id)];
     this.act("Could not delete it", async () => {
       await api.forget(kind, id);
-      const run = () => gone && api.keep(kind, { text: gone.text }).then(() => this.reader.restart());
+      const run = () => gone && this.#keepAgain(kind, gone);
       toast(`The ${KINDS[kind].one} is deleted.`, { act: { label: "Undo", run } });
     });
+  }
+
+  /** @param {Kind} kind @param {Api.Memory} gone */
+  async #keepAgain(kind, { text, session_id, message_id }) {
+    try {
+      await api.keep(kind, { text, session_id, message_id });
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await api.keep(kind, { text }); // its session is no longer here
+    }
+    await this.reader.restart();
   }
 
   view() {

@@ -1,7 +1,7 @@
 // Shows a message at the bottom of the page: `toast("42 messages pruned", { act: { label: "Undo", run } })`.
 import { reasonOf } from "./problem.js";
 
-/** @typedef {{ label: string, run: () => void }} Act */
+/** @typedef {{ label: string, run: () => unknown }} Act */
 /** `act` undoes the action, `also` is the next step.
  * @typedef {{ kind?: "success" | "warning" | "error", act?: Act, also?: Act, stay?: boolean }}
  * ToastOptions */

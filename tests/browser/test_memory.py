@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.waiting import fast_forward, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.building import call, entries, followed, result, said, user
@@ -37,6 +39,53 @@ class TestMemoryPage:
         page.get_by_role("button", name="Undo").click()
         expect(row).to_have_count(1)
         assert [one.text for one in server.app.memory.listed("memory")] == ["the lexer lives in src/lexer.py"]
+
+    def test_undoes_a_deletion_with_its_session(self, page: Page, server: Server) -> None:  # M8
+        """The restored learning still links to its session; without that session its text comes back."""
+        session = managed(server, 3, tokens=20)
+        server.app.memory.add("learning", "it is so", session_id=session)
+        page.goto(f"{server.url}/memory?kind=learnings")
+        row = page.locator(".hit")
+        row.get_by_role("button", name="Delete").click()
+        page.get_by_role("button", name="Undo").click()
+        expect(row.get_by_role("link", name="its session")).to_be_visible()
+        row.get_by_role("button", name="Delete").click()
+        expect(row).to_have_count(0)
+        server.app.sessions.delete(session)
+        page.get_by_role("button", name="Undo").click()
+        expect(row.locator(".snippet")).to_have_text("it is so")
+
+    def test_says_that_an_undo_failed(self, page: Page, server: Server) -> None:
+        """The failure of a toast's button is a toast."""
+        server.app.memory.add("memory", "it is so")
+        page.goto(f"{server.url}/memory")
+        page.locator(".hit").get_by_role("button", name="Delete").click()
+        undo = page.get_by_role("button", name="Undo")
+        expect(undo).to_be_visible()
+        refuse = {"status": 503, "json": {"error": {"type": "busy", "message": "the store is busy"}}}
+        intercept(page, "**/api/memories", lambda route: route.fulfill(**refuse))
+        undo.click()
+        expect(page.get_by_role("alert")).to_contain_text("Could not undo: the store is busy")
+
+    def test_keeps_a_text_once_for_two_clicks(self, page: Page, server: Server) -> None:
+        """A second click while the first is answered keeps nothing more."""
+        page.goto(f"{server.url}/memory")
+        page.get_by_label("A new memory").fill("the first")
+        page.get_by_role("button", name="Keep it").dblclick()
+        expect(page.locator(".hit")).to_have_count(1)
+        page.wait_for_load_state("networkidle")
+        assert len(server.app.memory.listed("memory")) == 1
+
+    @pytest.mark.usefixtures("own_context")
+    def test_lets_its_times_grow_old(self, page: Page, server: Server) -> None:
+        """A page that stays open says how long ago something was kept, not how long ago it was when it was read."""
+        server.app.memory.add("memory", "it is so")
+        page.clock.install()
+        page.goto(f"{server.url}/memory")
+        time = page.locator(".hit time")
+        expect(time).to_be_visible()
+        fast_forward(page, seconds=3 * 3600)
+        expect(time).to_have_text("3h ago")
 
     def test_keeps_a_message_as_a_learning_with_one_click(self, page: Page, server: Server) -> None:  # M8
         """The button is in the open message."""
