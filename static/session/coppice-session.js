@@ -20,7 +20,6 @@ import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live, whenLive } from "../shared/socket.js";
-import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 import { actOn, deleteSession, saveField, undo } from "./acts.js";
 import { recallChoices } from "./by-number.js";
@@ -64,6 +63,8 @@ class CoppiceSession extends CoppiceElement {
   #panels = new SidePanels(this);
   /** @type {Error | null} */
   #error = null;
+  /** The acts on messages whose answers are awaited. @type {Set<string>} */
+  #doing = new Set();
   /** Closes the question whether to delete the session. */
   #asking = new AbortController();
   /** True after an operation whose numbers have not arrived yet. */
@@ -122,7 +123,6 @@ class CoppiceSession extends CoppiceElement {
       ],
       this.life,
     );
-    this.every(10_000, () => refreshTimes(this));
     this.#stats.ask();
   }
 
@@ -180,7 +180,7 @@ class CoppiceSession extends CoppiceElement {
     });
     on("pruned", ({ applied }) => this.#pruned(applied));
     on("undone", ({ undone }) => this.#undone(undone));
-    on("message-act", ({ id, act }) => this.#after(actOn(this.sessionId, id, act, (n) => this.#undo(n))));
+    on("message-act", ({ id, act }) => this.#actOn(id, act));
     on("resumed", () => this.#stats.ask());
     on("fates-asked", () => this.#readVerdictIfDue());
     on("chart-message", ({ number }) => this.#list?.reveal(number));
@@ -400,6 +400,16 @@ class CoppiceSession extends CoppiceElement {
     this.#done(undone.session);
     toast(sentence(undone.message));
     this.requestUpdate();
+  }
+
+  /** Acts on a message, once for several clicks while the answer is awaited. @param {string} id
+   * @param {string} act */
+  async #actOn(id, act) {
+    const doing = `${act} ${id}`;
+    if (this.#doing.has(doing)) return;
+    this.#doing.add(doing);
+    await this.#after(actOn(this.sessionId, id, act, (n) => this.#undo(n)));
+    this.#doing.delete(doing);
   }
 
   /** Takes the session as an act left it. @param {Promise<Api.Session | null>} doing */

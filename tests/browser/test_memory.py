@@ -97,6 +97,16 @@ class TestMemoryPage:
         [kept] = server.app.memory.listed("learning")
         assert kept.session_id == session
 
+    def test_keeps_a_message_once_for_two_clicks(self, page: Page, server: Server) -> None:
+        """The second click while the first is answered keeps nothing more."""
+        session = managed(server, 3, tokens=20)
+        page.goto(f"{server.url}/sessions/{session}")
+        page.locator(".msg").first.click()
+        page.get_by_role("button", name="Keep as a learning").dblclick()
+        expect(page.get_by_text("Kept as a learning")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        assert len(server.app.memory.listed("learning")) == 1
+
     def test_proposes_learnings_to_keep_or_dismiss(self, page: Page, server: Server) -> None:  # M8
         """A proposal links to its message, one click keeps or dismisses it, and new ones appear live."""
         followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), said(REFUSED))
