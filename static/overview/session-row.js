@@ -72,7 +72,7 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
     </td>
     <td role="cell" class="c-growth num">${growth(session.growth_per_turn)}</td>
     <td role="cell" class="c-left num">${turns(session.turns_left)}</td>
-    <td role="cell" class="c-prunes num">${session.prunes || "–"}</td>
+    <td role="cell" class="c-prunes num">${session.prunes ? number(session.prunes) : "–"}</td>
     <td role="cell" class="c-last num"
       ><span class="muted">${agoTime(session.last_activity)}</span>${actLink(session)}</td>
   </tr>`;

@@ -1,6 +1,6 @@
 // A card that shows the parts of a context, as SVG or Markdown. It can be shared: it holds only numbers, no
 // title, folder or message text. Pure.
-import { number, percent, percentSet, tokens } from "../shared/format.js";
+import { counted, number, percent, percentSet, tokens } from "../shared/format.js";
 import { mainGauge } from "../shared/session-facts.js";
 import { regionName } from "../shared/words.js";
 
@@ -24,8 +24,8 @@ function facts({ session, tokens: used, limit, utilizationPercent }) {
       session.model ?? "unknown model",
       session.source_label,
       `target ${percentSet(session.target_percent)}`,
-      `${number(session.turns)} turns`,
-      `${number(session.prunes)} prunes`,
+      counted(session.turns, "turn"),
+      counted(session.prunes, "prune"),
     ].join(" · "),
   };
 }

@@ -1,4 +1,5 @@
 // The panels beside the messages as markup: their tabs, and the open one.
+import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { NOT_LOADED, problem } from "../shared/problem.js";
@@ -67,7 +68,8 @@ export function side(session, tab, sheet, unloaded = false) {
 
 /** @param {Tab} name @param {boolean} open @param {number} operations */
 function tabButton(name, open, operations) {
-  const count = name === "history" && operations > 0 && html`<span class="count">${operations}</span>`;
+  const count =
+    name === "history" && operations > 0 && html`<span class="count">${number(operations)}</span>`;
   return html`<button role="tab" id="tab-${name}" data-act="tab" data-tab=${name} aria-controls="side-panel"
     aria-selected=${open} tabindex=${open ? 0 : -1}>${PANELS[name].label}${count}</button>`;
 }

@@ -11,7 +11,7 @@
 import { ApiError, apiAt } from "../shared/api.js";
 import "../shared/context-gauge.js";
 import { CoppiceElement } from "../shared/element.js";
-import { number, percent, sentence, tokens } from "../shared/format.js";
+import { counted, number, percent, sentence, tokens } from "../shared/format.js";
 import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
@@ -211,7 +211,11 @@ export class ContextManagerWidget extends CoppiceElement {
       lastActivity: stats?.session.last_activity ?? null,
       message:
         this.#error ??
-        (this.#warns ? this.#warning : stats ? `${number(stats.items)} messages in the context` : "Reading"),
+        (this.#warns
+          ? this.#warning
+          : stats
+            ? `${counted(stats.items, "message")} in the context`
+            : "Reading"),
     };
   }
 

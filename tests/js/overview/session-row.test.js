@@ -9,6 +9,8 @@ import { markup } from "../markup.js";
 const row = (session, depth = 0, quiet = 0) => ({ session, depth, quiet, folded: quiet > 0 });
 
 describe("a session's row", () => {
+  it("groups the thousands of prunes", () =>
+    assert.match(markup(sessionRow(row(session({ prunes: 1234 }), 0))), /class="c-prunes num">1,234</));
   it("leads to the one action of its verdict, where there is one", () => {
     // X18
     const action = { kind: /** @type {const} */ ("prune"), label: "See the plan…", max_tokens: null };

@@ -21,6 +21,9 @@ describe("the card of a context", () => {
     assert.ok(text.indexOf("tool results | 80,000 | 80.0") < text.indexOf("user | 20,000 | 20.0"));
     assert.doesNotMatch(text, /summary/);
   });
+  it("counts one of something as one", () => {
+    assert.match(cardMarkdown(stats), /12 turns · 1 prune$/m);
+  });
   it("marks the parts that are estimated, and an exact total not", () => {
     const regions = stats.regions.map(
       (one) => /** @type {Api.Region} */ ({ ...one, certainty: "estimated" }),

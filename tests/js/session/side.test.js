@@ -14,6 +14,8 @@ describe("the side", () => {
   it("has one tab in the order of the keyboard", () => {
     assert.equal(markup(side(session(), "plan", true)).match(/tabindex="0"/g)?.length, 1);
   });
+  it("groups the thousands of operations", () =>
+    assert.match(markup(side(session({ operations: 1234 }), "plan", false)), /class="count">1,234</));
   it("moves between tabs with the arrow keys, from the last to the first too", () => {
     assert.deepEqual(
       [neighbour("plan", "ArrowRight"), neighbour("plan", "ArrowLeft"), neighbour("plan", "Enter")],
