@@ -10,7 +10,7 @@ import re
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, RootModel, ValidationError
 from pydantic_core import ErrorDetails
 
 # The largest integer that both SQLite and browsers represent exactly.
@@ -417,6 +417,10 @@ class OperationsQuery(Query):
     kind: Name | None = None
 
 
+# A moment comes first: a day is none, because it has no time zone.
+Day = Annotated[AwareDatetime | date, Field(union_mode="left_to_right")]
+
+
 class SearchQuery(Query):
     """A search text, and filters of messages. `after` is the `next` of the page before."""
 
@@ -425,10 +429,10 @@ class SearchQuery(Query):
     role: Literal["system", "user", "assistant", "tool"] | None = None
     tool: Name | None = None
     """The name of a tool that the message calls, or whose result it holds."""
-    since: date | None = None
-    """The first day, in UTC."""
-    until: date | None = None
-    """The last day, in UTC."""
+    since: Day | None = None
+    """The first day, in UTC, or a moment with its time zone."""
+    until: Day | None = None
+    """The last day, in UTC, or a moment with its time zone; what came at that moment or later is left out."""
     after: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
 
 

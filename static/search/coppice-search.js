@@ -11,7 +11,7 @@ import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf, titleOf } from "../shared/session-facts.js";
 import { optionElements } from "../shared/session-parts.js";
-import { agoTime } from "../shared/times.js";
+import { agoTime, beginOf } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { ROLE_OPTIONS } from "../shared/words.js";
 
@@ -83,7 +83,7 @@ class CoppiceSearch extends ReadingElement {
   async read(signal) {
     const query = this.#query;
     address.write(query, DEFAULTS);
-    const page = query.q ? await api.search(query, signal) : null;
+    const page = query.q ? await api.search(ofDays(query), signal) : null;
     if (signal.aborted) return;
     this.#hits = page?.results ?? null;
     this.#next = page?.next ?? null;
@@ -93,7 +93,7 @@ class CoppiceSearch extends ReadingElement {
   async #more() {
     const { signal } = this.reader;
     try {
-      const page = await api.search({ ...this.#query, after: this.#next }, signal);
+      const page = await api.search({ ...ofDays(this.#query), after: this.#next }, signal);
       if (signal.aborted) return;
       const known = new Set(this.#hits?.map(placeOf));
       const fresh = page.results.filter((hit) => !known.has(placeOf(hit)));
@@ -160,6 +160,14 @@ class CoppiceSearch extends ReadingElement {
 
 /** What tells hits apart: copies of a session have the ids of its messages. @param {Api.Hit} hit */
 const placeOf = ({ session_id, number }) => `${session_id} ${number}`;
+
+/** The query from the beginning of the first day to the end of the last, both in the reader's time zone.
+ * @param {typeof DEFAULTS} query */
+const ofDays = ({ since, until, ...rest }) => ({
+  ...rest,
+  since: since && beginOf(since),
+  until: until && beginOf(until, 1),
+});
 
 /** @param {Api.Session} session @returns {[string, string]} */
 const named = (session) => [session.id, titleOf(session)];

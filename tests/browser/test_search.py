@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from urllib.parse import parse_qs, urlsplit
 
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.waiting import until
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -106,6 +109,21 @@ class TestSearching:
         expect(page).to_have_url(f"{server.url}/search?q=message&since=2000-01-02&until=2000-01-03")
         page.get_by_label("to", exact=True).fill("2100-01-03")
         expect(hits).to_have_count(3)
+
+    def test_filters_by_the_days_of_the_reader(self, browser: Browser, server: Server) -> None:
+        """A day begins at midnight where the reader is, in Sydney hours before it does in UTC."""
+        asked: list[str] = []
+        context = browser.new_context(timezone_id="Australia/Sydney")
+        page = context.new_page()
+        page.on("request", lambda one: asked.append(one.url) if "/api/search" in one.url else None)
+        page.goto(f"{server.url}/search?q=message&since=2026-11-27&until=2026-11-27")
+        until(page, lambda: asked)
+        context.close()
+        query = parse_qs(urlsplit(asked[-1]).query)
+        assert (query["since"], query["until"]) == (
+            ["2026-11-26T13:00:00.000Z"],
+            ["2026-11-27T13:00:00.000Z"],
+        )
 
     def test_shows_more_on_request(self, page: Page, server: Server) -> None:
         """The next results follow the first, and the first new one is focused."""

@@ -1,8 +1,23 @@
 // static/shared/times.js: times that grow old on the page.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { agoTime, refreshTimes } from "../../../static/shared/times.js";
+import { agoTime, beginOf, refreshTimes } from "../../../static/shared/times.js";
 import { markup } from "../markup.js";
+
+describe("a day", () => {
+  it("begins at midnight where the reader is", () => {
+    const before = process.env.TZ;
+    process.env.TZ = "Australia/Sydney";
+    try {
+      assert.equal(beginOf("2026-11-27"), "2026-11-26T13:00:00.000Z");
+      assert.equal(beginOf("2026-12-31", 1), "2026-12-31T13:00:00.000Z");
+    } finally {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    }
+  });
+  it("that is none stays as it is", () => assert.equal(beginOf("yesterday"), "yesterday"));
+});
 
 describe("a time", () => {
   it("keeps the moment itself beside the words", () => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 
 from webapp.services.catalog.answers import Hit, Results
 from webapp.services.planning.answers import Archive
@@ -55,7 +55,7 @@ class Search:
     ) -> Results:
         """Return a page of the best matching messages of all sessions, or of one, each once and with a snippet.
 
-        The days `since` and `until` are in UTC and inclusive.
+        The days `since` and `until` are in UTC and inclusive; as moments they are the first, and the first one after.
 
         Raises:
             NotFound: there is no such session.
@@ -103,9 +103,14 @@ def _hit(row: SessionRow, message: MessageRow, entry: EntryRow, q: str) -> Hit:
 
 
 def _midnight(day: date | None, later: int) -> int | None:
-    """Return the start of the day `later` days after this one, in milliseconds; None without a day."""
+    """Return the start of the day `later` days after this one, in milliseconds; None without a day.
+
+    A moment is its own.
+    """
     if day is None:
         return None
+    if isinstance(day, datetime):
+        return round(day.timestamp() * 1_000)
     return 86_400_000 * (day.toordinal() + later - date(1970, 1, 1).toordinal())
 
 

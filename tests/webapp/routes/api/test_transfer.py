@@ -152,6 +152,15 @@ class TestSearching:
         found = client.get("/api/search?q=word&session=a").json["results"]
         assert found
 
+    @pytest.mark.parametrize(
+        ("until", "status"),
+        [("2100-01-01", 200), ("2100-01-01T00:00:00.000Z", 200), ("2100-01-01T10:00", 422), ("soon", 422)],
+    )
+    def test_takes_days_and_moments(self, client: Client, until: str, status: int) -> None:  # X14
+        """A moment needs its time zone."""
+        answer = client.get(f"/api/search?q=word&until={until}")
+        assert answer.status_code == status
+
     @pytest.mark.parametrize("q", ['"', "AND OR NOT", "a*b(", "%00", "NEAR(", "x" * 500])
     def test_accepts_any_words(self, client: Client, q: str) -> None:
         """Operators of the search language are treated as words."""

@@ -76,6 +76,10 @@ class TestEverywhere:
         assert "user" in roles(since=day, until=day)
         assert "user" not in roles(since=day + timedelta(days=1))
         assert "user" not in roles(until=day - timedelta(days=1))
+        moment = datetime.fromisoformat(at)
+        assert "user" in roles(since=moment, until=moment + timedelta(seconds=1))
+        assert "user" not in roles(since=moment + timedelta(seconds=1))
+        assert "user" not in roles(until=moment)
 
     def test_returns_each_message_on_one_page(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """The last page names no next one."""
