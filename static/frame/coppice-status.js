@@ -2,6 +2,7 @@
 //
 // The right end of the top bar: the live connection, the keys of search and help, the theme. Listens to the
 // live connection's `state`; changes `data-theme` on <html>, and lets the relative times of the page grow old.
+import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -10,8 +11,10 @@ import { recall, remember } from "../shared/preferences.js";
 import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
+import { toastError } from "../shared/toast.js";
 
-const TIMES_MS = 10_000;
+/** The time between two looks at the page's times, and at a server to which the connection is lost. */
+const LOOK_MS = 10_000;
 
 const PAGES = [
   ["g o", "Go to the sessions", "/"],
@@ -27,24 +30,34 @@ const REASONS = {
   reconnecting: "The connection is lost. The page catches up when it is back.",
 };
 
-const clock = new Intl.DateTimeFormat(undefined, {
+const CLOCK = /** @type {const} */ ({
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
   hourCycle: "h23",
 });
+const clock = new Intl.DateTimeFormat(undefined, CLOCK);
+const dayClock = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...CLOCK });
 
-/** The time of the page's numbers if they are not current. @param {Date | null} asOf */
-const since = (asOf) =>
-  asOf &&
-  html`<span class="as-of">, showing
-    <time datetime=${asOf.toISOString()}>${clock.format(asOf)}</time></span>`;
+/** The time of the page's numbers if they are not current, with the date unless it is today.
+ * @param {Date | null} asOf */
+function since(asOf) {
+  if (!asOf) return null;
+  const format = asOf.toDateString() === new Date().toDateString() ? clock : dayClock;
+  return html`<span class="as-of">, showing
+    <time datetime=${asOf.toISOString()}>${format.format(asOf)}</time></span>`;
+}
 
 class CoppiceStatus extends CoppiceElement {
   start() {
     live.open();
     this.listen(live, "state", () => this.requestUpdate());
-    this.every(TIMES_MS, () => refreshTimes(document));
+    this.every(LOOK_MS, () => {
+      refreshTimes(document);
+      if (!live.asOf) return;
+      this.requestUpdate();
+      this.#askWhy();
+    });
     this.actions({
       theme: () => this.#nextTheme(),
       keys: () => document.dispatchEvent(new CustomEvent("coppice:shortcuts")),
@@ -54,6 +67,16 @@ class CoppiceStatus extends CoppiceElement {
       PAGES.map(([key, label, path]) => ({ key, label, run: () => location.assign(`${root}${path}`) })),
       this.life,
     );
+  }
+
+  /** Reports a server that is there but lets the page in no more: its token was revoked, or has ended. */
+  async #askWhy() {
+    try {
+      await api.sessions({ limit: 1 }, this.life);
+    } catch (error) {
+      if (error instanceof ApiError && [401, 403].includes(error.status))
+        toastError(error, "Could not connect again");
+    }
   }
 
   #focusSearch() {

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.cable import Cable, cable_to
 from tests.browser.session_page import open_and_settle
-from tests.browser.waiting import holds, intercept, until, without_live_connection
+from tests.browser.waiting import fast_forward, holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
 from webapp.errors import BusyStore
@@ -117,6 +117,32 @@ class TestALostConnection:
         for n in (4, 5):  # the page may happen to read the first
             feed(server, session, 1, tokens=50, start=n)
             expect(page.locator(".msg")).to_have_count(n + 1)
+
+    @pytest.mark.usefixtures("own_context")
+    def test_says_that_it_needs_a_token_now(self, page: Page, server: Server) -> None:
+        """A page whose access ended says so, and how it gets in again; it does not wait for a server that is there."""
+        page.clock.install()
+        page.goto(server.url)
+        expect(page.locator(".live")).to_have_text("live")
+        server.app.access_tokens.make("laptop")
+        expect(page.locator(".live")).to_contain_text("reconnecting")
+        fast_forward(page)
+        expect(page.get_by_role("alert")).to_contain_text(
+            "Could not connect again: this server asks for its token"
+        )
+
+    @pytest.mark.usefixtures("own_context")
+    def test_is_shown_with_its_date_on_a_later_day(self, page: Page, server: Server) -> None:
+        """A page that was left open says of which day its numbers are."""
+        page.clock.install()
+        with cable_to(server) as cable:
+            page.goto(cable.url)
+            expect(page.locator(".live")).to_have_text("live")
+            cut(page, cable)
+            fast_forward(page, seconds=26 * 3600)
+            expect(page.locator(".live")).to_have_text(
+                re.compile(r"^reconnecting, showing\s+[A-Z][a-z]{2} \d+, \d\d:\d\d:\d\d\s*$")
+            )
 
     def test_before_a_room_was_joined_loses_nothing(self, page: Page, server: Server) -> None:
         """A page that read the sessions, and got no answer to joining, reads them again."""
