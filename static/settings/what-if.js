@@ -74,6 +74,11 @@ export class WhatIf extends ReadingElement {
       this.reader.restart();
     });
     this.hear(live, ["session:updated"], () => this.#sessions?.length === 0 && this.#begin());
+    this.hear(
+      live,
+      ["session:deleted"],
+      ({ session_id }) => session_id === this.#session?.id && this.#begin(),
+    );
     for (const type of ["pointerover", "focusin"])
       this.listen(this, type, ({ target }) => {
         if (target instanceof HTMLSelectElement) this.#readSessions();
@@ -90,7 +95,8 @@ export class WhatIf extends ReadingElement {
 
   /** Takes the first session there is. */
   #begin() {
-    this.#sessions = null;
+    this.#sessions = this.#session = this.#saved = this.#tried = null;
+    this.#listed = false;
     this.reader.restart();
   }
 

@@ -35,6 +35,19 @@ class TestTryingWithoutSessions:
         managed(server, 60)
         expect(tried).to_contain_text("With the saved settings a prune")
 
+    def test_goes_on_with_another_session(self, page: Page, server: Server) -> None:
+        """Where the session is deleted meanwhile, the settings are tried on another."""
+        managed(server, 6, id="large", title="The large one")
+        managed(server, 3, id="small", title="The small one")
+        page.goto(f"{server.url}/settings")
+        tried = page.locator("what-if")
+        expect(tried.locator("select")).to_contain_text("The large one")
+        expect(tried).to_contain_text("With the saved settings")
+        expect(page.locator(".live")).to_have_text("live")
+        server.app.sessions.delete("large")
+        expect(tried.locator("select")).to_contain_text("The small one")
+        expect(tried).to_contain_text("With the saved settings")
+
 
 class TestWeights:
     """The weights and the preview of their effect."""
