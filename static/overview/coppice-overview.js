@@ -9,7 +9,7 @@ import "./saved-totals.js";
 import "./sessions-table.js";
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
-import { counted, number } from "../shared/format.js";
+import { counted, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { READING } from "../shared/problem.js";
@@ -118,7 +118,9 @@ class CoppiceOverview extends ReadingElement {
       this.#unread.delete(session.id);
       const known = this.#sessions.get(session.id);
       notifyOfCrossing(known, session);
-      if (known?.title !== session.title) this.#names = null;
+      const mark = this.#names?.get(session.id)?.mark;
+      const isOld = mark && mark !== timeOfDay(session.last_activity, Date.now());
+      if (known?.title !== session.title || isOld) this.#names = null;
       this.#sessions.set(session.id, newer(known, session));
     }
     this.requestUpdate();

@@ -20,6 +20,14 @@ from webapp.events import ImportProgressed, SettingsChanged
 from webapp.services.ingest.following import folder_variables
 from webapp.services.planning.requests import PruneRequest
 
+# Tells the page that a session [id, time] was active at that time.
+ACTIVE = """async ([id, at]) => {
+  const session = await (await fetch(`/api/sessions/${id}`)).json();
+  const { live } = await import("/static/shared/socket.js");
+  const detail = { ...session, version: session.version + 1, last_activity: at };
+  live.dispatchEvent(new CustomEvent("session:updated", { detail }));
+}"""
+
 
 class TestTheTable:
     """The table of sessions."""
@@ -241,6 +249,14 @@ class TestTheTable:
         expect(titles.filter(has_text=re.compile(r"Hello ?· \d"))).to_have_count(2)
         page.get_by_role("link", name="You are a careful tester: log in", exact=True).click()
         expect(page.get_by_role("heading", name="You are a careful tester: log in")).to_be_visible()
+
+    def test_tells_equal_titles_apart_by_their_present_times(self, page: Page, server: Server) -> None:
+        """The time beside a title is that of the last activity, also after a later one."""
+        one, _ = (managed(server, 1, title="Hello") for _ in range(2))
+        page.goto(server.url)
+        expect(page.locator("tr.session-row .twin")).to_have_count(2)
+        page.evaluate(ACTIVE, [one, "2020-01-05T10:00:00Z"])
+        expect(page.locator(f'tr[data-id="{one}"] .twin')).to_contain_text("Jan 5")
 
     def test_draws_a_trend_from_three_points(self, page: Page, server: Server) -> None:
         """Two points show no trend. The meaning of the colours is in sight above the table."""
