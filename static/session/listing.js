@@ -243,6 +243,7 @@ export class Listing {
     this.page = page;
     this.total = page.total;
     this.error = null;
+    this.#picked.renew(page.messages);
     for (const { tokens } of page.messages) this.most = Math.max(this.most, tokens);
     for (const id of this.#picked.open.keys())
       if (page.total <= page.messages.length && this.rows.indexOf(id) < 0) this.#picked.open.delete(id);

@@ -50,13 +50,24 @@ export class PickedRows {
     this.#list.requestUpdate();
   }
 
-  /** Opens a row and reads its message. @param {{ id: string, number: number }} message */
+  /** Opens a row and reads its message, or reads it again while it is shown as it was.
+   * @param {{ id: string, number: number }} message */
   async read({ id, number }) {
-    this.open.set(id, { number, full: null });
+    const before = this.open.get(id)?.full ?? null;
+    this.open.set(id, { number, full: typeof before === "string" ? null : before });
     this.#list.requestUpdate();
     const full = await api.message(this.#list.sessionId, id).catch(reasonOf);
     if (this.open.has(id)) this.open.set(id, { number, full });
     this.#list.requestUpdate();
+  }
+
+  /** Reads again the open messages that were shortened or restored since. @param {Api.Message[]} rows as they
+   * are now */
+  renew(rows) {
+    for (const row of rows) {
+      const full = this.open.get(row.id)?.full;
+      if (full && typeof full !== "string" && full.shortened !== row.shortened) this.read(row);
+    }
   }
 
   /** Reads again the messages that could not be read. */

@@ -13,7 +13,9 @@ from tests.browser.session_page import open_and_settle, open_session
 from tests.browser.waiting import LIST, fast_forward, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
+from tests.webapp.building import call, followed, mid, result, said, user
 from webapp.services.planning.message_pages import PageRequest
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 MODEL = "nobody-knows-this"
 
@@ -255,3 +257,25 @@ class TestAnOpenSession:
         page.request.patch(f"{server.url}/api/sessions/{session}", data={"window": 200_000})
         expect(page.locator(".bar-figures")).to_contain_text("of 200,000")
         expect(page.locator("plan-panel")).to_contain_text("45.2")
+
+    def test_shows_an_open_message_as_it_was_shortened_elsewhere(
+        self, page: Page, server: Server
+    ) -> None:  # X3
+        """The open row has the shortened text too, and after an undo the whole one alone."""
+        long = "".join(f"line {n} of the build\n" for n in range(400))
+        app, session = (
+            server.app,
+            followed(
+                server.app, user("please build"), call("a"), result("a", long), said("done"), user("thanks")
+            ),
+        )
+        page.goto(f"{server.url}/sessions/{session}?message=3")
+        shortened = page.get_by_role("heading", name="In the context, shortened")
+        expect(page.locator(".msg-detail pre")).to_have_count(1)
+        expect(page.locator(".live")).to_have_text("live")
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=10**9, shorten=[mid(app, session, 3)]))
+        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        expect(shortened).to_be_visible()
+        app.operations.undo(session, done.operation.n)
+        expect(shortened).to_have_count(0)
+        expect(page.locator(".msg-detail pre")).to_have_count(1)
