@@ -2,7 +2,9 @@
 // with its use; and how open ones close.
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { NOT_LOADED } from "../shared/problem.js";
 import { root } from "../shared/root.js";
+import { toastError } from "../shared/toast.js";
 
 /** @type {[string, string, string][]} format, name, use */
 const FORMATS = [
@@ -19,6 +21,9 @@ const FORMATS = [
 /** @param {Api.Session} session @param {string} format */
 const exportOf = ({ id }, format) => `${root}/api/sessions/${encodeURIComponent(id)}/export?format=${format}`;
 
+const loadCards = () =>
+  import("./card-links.js").catch(() => toastError(NOT_LOADED, "Could not load the cards"));
+
 /** @param {Api.Session} session */
 export function exportMenu(session) {
   const agent = session.why_not_resumed === null && session.source_label;
@@ -33,7 +38,7 @@ export function exportMenu(session) {
       `${agent} transcript`,
       `The pruned view as a new transcript that ${agent} resumes from. Its own file is not changed.`,
     );
-  return html`<details class="menu export" @toggle=${() => import("./card-links.js")}>
+  return html`<details class="menu export" @toggle=${loadCards}>
     <summary class="button">Export ${icon("down")}</summary>
     <div class="menu-list">
       ${own} ${agent && html`<hr>`}

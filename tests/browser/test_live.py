@@ -260,6 +260,16 @@ class TestALostConnection:
         expect(page.get_by_text("Every message is in the context.")).to_be_visible()
         expect(fault).to_have_count(0)
 
+    def test_is_reported_where_the_cards_of_the_export_menu_did_not_load(
+        self, page: Page, server: Server
+    ) -> None:
+        """Two entries of the menu are missing then, and a notice says why."""
+        without_live_connection(page)
+        page.goto(f"{server.url}/sessions/{managed(server, 4, tokens=50)}")
+        intercept(page, "**/card-links*", lambda route: route.abort())
+        page.locator(".menu.export summary").click()
+        expect(page.get_by_role("alert")).to_contain_text("Could not load the cards: its file did not arrive")
+
     def test_can_be_tried_again_on_the_settings_page(self, page: Page, server: Server) -> None:
         """A page whose first read fails shows its heading and the reason, and a click reads again."""
         without_live_connection(page)
