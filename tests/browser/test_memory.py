@@ -62,8 +62,8 @@ class TestMemoryPage:
         page.locator(".hit").get_by_role("button", name="Delete").click()
         undo = page.get_by_role("button", name="Undo")
         expect(undo).to_be_visible()
-        refuse = {"status": 503, "json": {"error": {"type": "busy", "message": "the store is busy"}}}
-        intercept(page, "**/api/memories", lambda route: route.fulfill(**refuse))
+        refusal = {"error": {"type": "busy", "message": "the store is busy"}}
+        intercept(page, "**/api/memories", lambda route: route.fulfill(status=503, json=refusal))
         undo.click()
         expect(page.get_by_role("alert")).to_contain_text("Could not undo: the store is busy")
 
