@@ -1,7 +1,7 @@
 // <coppice-status></coppice-status>
 //
 // The right end of the top bar: the live connection, the keys of search and help, the theme. Listens to the
-// live connection's `state`; changes `data-theme` on <html>, and lets the relative times of the page grow old.
+// live connection's `state`; changes `data-theme` on <html>, and updates the relative times of the page.
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";

@@ -22,7 +22,8 @@ export function changedFields(a, b) {
   return Object.keys(a).filter((key) => canonical(valueAt(a, key)) !== canonical(valueAt(b, key)));
 }
 
-/** The named fields. @param {Api.Settings} settings @param {string[]} names @returns {Partial<Api.Settings>} */
+/** The named fields. @param {Api.Settings} settings @param {string[]} names
+ * @returns {Partial<Api.Settings>} */
 export const fieldsOf = (settings, names) =>
   Object.fromEntries(names.map((name) => [name, valueAt(settings, name)]));
 

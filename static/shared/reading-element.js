@@ -1,6 +1,6 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
-// A failure is shown with a button that tries again; a failed request is repeated when the server is back, and
-// any request after a lost connection whose events are no longer known.
+// A failure is shown with a button that tries again; a failed request is repeated when the server is back,
+// and any request after a lost connection whose events are no longer known.
 import { CoppiceElement } from "./element.js";
 import { errorOf, problem } from "./problem.js";
 import { Reader } from "./reader.js";

@@ -36,7 +36,7 @@ class TestTryingWithoutSessions:
         expect(tried).to_contain_text("With the saved settings a prune")
 
     def test_goes_on_with_another_session(self, page: Page, server: Server) -> None:
-        """Where the session is deleted meanwhile, the settings are tried on another."""
+        """The settings are tried on another session if the one in use is deleted meanwhile."""
         managed(server, 6, id="large", title="The large one")
         managed(server, 3, id="small", title="The small one")
         page.goto(f"{server.url}/settings")
