@@ -150,6 +150,7 @@ def photograph(page: Page, url: str, theme: str) -> None:
     page.locator('input[type=range][name="weights.keywords"]').fill("60")
     page.locator('input[name="aim_percent"]').fill(CUT_TO)
     page.get_by_text("tokens less").wait_for()
+    page.locator(".depths dd", has_text="…").first.wait_for(state="detached")
     page.screenshot(path=PICTURES / f"settings-{theme}.png")
     page.get_by_role("button", name="Discard").click()
 

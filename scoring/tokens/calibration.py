@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 Certainty = Literal["exact", "calibrated", "estimated"]
 Verdict = Literal["true", "false", "fell", "behind"]
+Name = TypeVar("Name")
 # Between two calls: the estimated tokens that were added, and the real growth of the context.
 Sample = tuple[int, int]
 
@@ -381,18 +382,23 @@ def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[s
     """
     estimate = sum(regions.values())
     visible = min(tokens, round(known.factor * estimate))
-    parts = _shares(regions, visible) if estimate else dict.fromkeys(regions, 0)
+    parts = shares(regions, visible)
     left = tokens - sum(parts.values())
     if left:
         parts["unseen"] = parts.get("unseen", 0) + left
     return parts
 
 
-def _shares(regions: Mapping[str, int], tokens: int) -> dict[str, int]:
-    """Return whole shares of `tokens` in proportion; the largest remainders get what rounding down leaves."""
-    estimate = sum(regions.values())
-    parts = {name: tokens * value // estimate for name, value in regions.items()}
-    by_remainder = sorted(regions, key=lambda name: (-(tokens * regions[name] % estimate), name))
+def shares(estimates: Mapping[Name, int], tokens: int) -> dict[Name, int]:
+    """Return whole shares of `tokens` in proportion to the estimates; none if these are all 0.
+
+    The largest remainders get what rounding down leaves, so the shares add up to `tokens`.
+    """
+    estimate = sum(estimates.values())
+    if not estimate:
+        return dict.fromkeys(estimates, 0)
+    parts = {name: tokens * value // estimate for name, value in estimates.items()}
+    by_remainder = sorted(estimates, key=lambda name: (-(tokens * estimates[name] % estimate), str(name)))
     for name in by_remainder[: tokens - sum(parts.values())]:
         parts[name] += 1
     return parts

@@ -21,7 +21,7 @@ def cache_figures(planned: SessionPlan) -> PruneCost:
         summary = plan.summary.tokens if plan.summary is not None else 0
         rewritten = scale.part(kept + short + summary)
     return prune_cost(
-        scale.part(plan.freed),
+        planned.freed,
         rewritten,
         planned.limits.model,
         hour=planned.cached_for_hour,

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Literal
 
 from scoring.planning import REASONS
+from scoring.tokens.calibration import shares
 from webapp.services.planning.answers import PlanGroup
 from webapp.services.planning.planning import SessionPlan
 
@@ -39,7 +40,10 @@ LABELS = {
 
 
 def groups_of(planned: SessionPlan) -> list[PlanGroup]:
-    """Return the groups of a plan, the one that frees most first. Together they free what the plan frees."""
+    """Return the groups of a plan, the one that frees most first.
+
+    Together they free what the plan frees, to the token, and what its summary will take.
+    """
     plan, tokens = planned.plan, planned.view.history.tokens
     counts, freed = Counter[Group](), Counter[Group]()
     for i in plan.removed:
@@ -50,15 +54,18 @@ def groups_of(planned: SessionPlan) -> list[PlanGroup]:
         group = plan.cause(i), "shortened"
         counts[group] += 1
         freed[group] += tokens[i] - plan.shortenings[i].tokens
+    summary, part = plan.summary, planned.scale.part
+    written = part(summary.tokens) - part(summary.absorbed) if summary is not None else 0
+    parts = shares(freed, planned.freed + written)
     return [
         PlanGroup(
             cause=cause,
             label=label_of(cause, fate),
             fate=fate,
             messages=counts[cause, fate],
-            tokens=planned.scale.part(saved),
+            tokens=parts[cause, fate],
         )
-        for (cause, fate), saved in freed.most_common()
+        for (cause, fate), _ in freed.most_common()
     ]
 
 

@@ -88,6 +88,16 @@ class SessionPlan:
     cached_for_hour: bool
     cold: bool
 
+    @property
+    def tokens_after(self) -> int:
+        """Return the tokens of the context afterwards, as shown."""
+        return self.scale.shown(self.scale.estimate - self.plan.freed)
+
+    @property
+    def freed(self) -> int:
+        """Return the tokens that the plan frees: the difference of the shown sizes before and after."""
+        return self.scale.tokens - self.tokens_after
+
     def digest(self) -> str:
         """Return a hash of what the plan does, and of what decided it."""
         plan = self.plan

@@ -65,11 +65,10 @@ class AutomaticPruning:
         if not session.automatic or state.fired or tokens < state.backed_off:
             return []
         planned = self._plan(session, threshold)
-        gain = planned.scale.part(planned.plan.freed)
-        worth = gain >= planned.limits.least_gain
+        worth = planned.freed >= planned.limits.least_gain
         if worth and self._waits_for_a_model(session, planned):
             return []
-        still_above = planned.scale.shown(planned.scale.estimate - planned.plan.freed) > threshold
+        still_above = planned.tokens_after > threshold
         state.fired, state.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
         if not worth:
             session.save()

@@ -98,7 +98,6 @@ class Prunes:
     ) -> Plan:
         """Return a plan with at most so many `rows` of each list of messages."""
         plan, scale, limits, nos = planned.plan, planned.scale, planned.limits, planned.view.nos
-        after = scale.shown(scale.estimate - plan.freed)
         units = {planned.view.history.units.head[i] for i in plan.removed}
         return Plan(
             plan_id=planned.id,
@@ -113,13 +112,13 @@ class Prunes:
             max_tokens=planned.max_tokens,
             limit=limits.limit,
             before=_fill(scale.tokens, limits.limit, planned.size),
-            after=_fill(after, limits.limit, planned.size - len(plan.removed)),
-            regions_after=self._regions_after(session, planned, after),
+            after=_fill(planned.tokens_after, limits.limit, planned.size - len(plan.removed)),
+            regions_after=self._regions_after(session, planned, planned.tokens_after),
             removed_count=len(plan.removed),
             removed_units=len(units),
             shortened_count=len(plan.shortened),
             summary=self._summaries.shown(planned),
-            freed=scale.tokens - after,
+            freed=planned.freed,
             over_budget=self._over_budget(session, planned),
             nothing_to_do=_why_nothing(planned),
             groups=groups_of(planned),

@@ -61,6 +61,15 @@ class TestPlan:
         assert plan.nothing_to_do is None
         assert {m.fate for m in plan.removed} == {"goes"}
 
+    @pytest.mark.parametrize("most", range(300, 1_400, 100))
+    def test_adds_up_where_parts_are_rounded(self, app: App, most: int) -> None:  # X11
+        """Its groups free what it frees and saves, to the token, if the model's tokens are not the counted ones."""
+        followed(app, *conversation(10), user("end"), model="gpt-5.1")
+        app.sessions.patch("s", model="claude-opus-4-7")
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=most))
+        assert plan.before.tokens - plan.after.tokens == plan.freed == plan.cache.saved_per_call
+        assert sum(group.tokens for group in plan.groups) == plan.freed
+
     def test_spares_and_drops_chosen_units(self, app: App) -> None:  # X1
         """A chosen message stands for its whole unit."""
         followed(app, *conversation(10), user("end"))
