@@ -52,7 +52,7 @@ class TestAnExport:
             assert exported.origin(PurePath("a.json"), head, False).session_id == "ses_1"
 
     def test_is_one_session_with_its_own_files(self, app: App, data: bytes, tmp_path: Path) -> None:  # X12
-        """What is known already is not added again."""
+        """Messages that are known already are not added again."""
         [first] = app.importing.import_file("a.json", data)
         [again] = app.importing.import_file("a.json", data)
         own = [one for _, one in app.importing.import_sessions(copied(tmp_path)) if one.session_id == "ses_1"]

@@ -286,7 +286,7 @@ class TestShortening:
 
     @pytest.mark.parametrize("by_hand", [False, True])
     def test_has_no_image_left(self, app: App, *, by_hand: bool) -> None:  # X1
-        """What is sent has the tokens that are shown: the image of a replaced output is in no format."""
+        """The list has the tokens that are shown: the image of a replaced output is in no format."""
         shots: list[Any] = []
         for n in range(4):
             asked = {"id": f"c{n}", "type": "function", "function": {"name": "shot", "arguments": "{}"}}
