@@ -192,6 +192,7 @@ class TestSelection:
         expect(page).to_have_url(re.compile("drop=5-7%2C289-290"))
         page.reload()
         expect(page.get_by_role("button", name=re.compile("^Prune 5 messages"))).to_be_visible()
+        expect(page.get_by_role("button", name="Goes 5")).to_be_visible()  # nothing moves any more
         page.get_by_role("button", name="No longer drop message 6").click()
         expect(page.get_by_role("button", name=re.compile("^Prune 4 messages"))).to_be_visible()
         page.go_back()
