@@ -16,7 +16,6 @@ from typing import Any
 
 from scoring.messages import Message
 from webapp.agents.gemini_cli.items import is_summary, kind_of, messages_of, unread, usage_of
-from webapp.agents.reading import json_elements
 from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.finding import (
     folder_of,
@@ -27,6 +26,7 @@ from webapp.agents.reading.finding import (
     session_in,
     transcripts_below,
 )
+from webapp.agents.reading.json_elements import read_object
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
 from webapp.agents.reading.rows import (
     is_json_document,
@@ -263,10 +263,7 @@ def decode(content: Content, file: TranscriptFile | None = None) -> Iterator[Rec
     if not is_json_document(content.head()):
         yield from decode_lines(content, Decoder(cwd=cwd))
         return
-    document = json_elements.read_document(content.whole())
-    if document is None or not isinstance(document.value, dict):
-        yield Problem(1, "no list of messages in the document")
-        return
-    for number, reason in document.faults:
-        yield Problem(None, reason if number is None else f"message {number}: {reason}")
-    yield from Decoder(cwd=cwd).document(document.value)
+    document, problems = read_object(content.whole())
+    yield from problems
+    if document is not None:
+        yield from Decoder(cwd=cwd).document(document)

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from webapp.agents.opencode.decoder import records_of
-from webapp.agents.reading import json_elements
+from webapp.agents.reading.json_elements import read_object
 from webapp.agents.reading.rows import list_of, object_of, text_of
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Problem, Record, TranscriptFile
@@ -41,17 +41,15 @@ def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
 
 def decode(content: Content, file: TranscriptFile | None = None) -> Iterator[Record]:
     """Yield the records of an exported file; only messages that cannot be read are left out."""
-    document = json_elements.read_document(content.whole())
-    if document is None or not isinstance(document.value, dict):
-        yield Problem(1, "no list of messages in the document")
+    document, problems = read_object(content.whole())
+    yield from problems
+    if document is None:
         return
-    for number, reason in document.faults:
-        yield Problem(None, reason if number is None else f"message {number}: {reason}")
-    messages = [object_of(one) for one in list_of(document.value.get("messages"))]
-    yield from records_of(
-        object_of(document.value.get("info")),
-        [
-            (object_of(one.get("info")), [object_of(part) for part in list_of(one.get("parts"))])
-            for one in messages
-        ],
-    )
+    messages: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+    for number, one in enumerate(map(object_of, list_of(document.get("messages")))):
+        info, parts = object_of(one.get("info")), list_of(one.get("parts"))
+        if text_of(info.get("id")):
+            messages.append((info, [object_of(part) for part in parts]))
+        else:
+            yield Problem(None, f"message {number}: it has no id")
+    yield from records_of(object_of(document.get("info")), messages)

@@ -17,6 +17,7 @@ from scoring.counted import counted
 from scoring.formats import DEPTH_LIMIT
 from webapp.agents.reading.rows import Fault, parse_value
 from webapp.agents.reading.text import line_of, mended
+from webapp.agents.records import Problem
 
 LIST_KEYS = frozenset({"messages", "contents", "input", "history"})
 
@@ -59,6 +60,15 @@ def read_document(data: bytes) -> Document | None:
     document.faults[:0] = faults
     _leave_out_deep(document)
     return document
+
+
+def read_object(data: bytes) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """Return the object in these bytes that has a list of messages, None if there is none, and what is wrong in it."""
+    document = read_document(data)
+    if document is None or not isinstance(document.value, dict):
+        return None, [Problem(1, "no list of messages in the document")]
+    faults = ((f"message {number}: " if number is not None else "", why) for number, why in document.faults)
+    return document.value, [Problem(None, where + why) for where, why in faults]
 
 
 def _list_in(value: Any) -> list[Any]:

@@ -17,8 +17,9 @@ from typing import Any
 import orjson
 
 THOUGHTS = ("thinking", "redacted_thinking")
-# The same in a chat completion: DeepSeek's and Moonshot's name, that of vLLM and OpenRouter, OpenRouter's parts.
-_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+# The same in a chat completion, as text: DeepSeek's and Moonshot's name, and that of vLLM and OpenRouter.
+CHAT_THOUGHTS = ("reasoning_content", "reasoning")
+_THOUGHT_FIELDS = (*CHAT_THOUGHTS, "reasoning_details")
 ANSWERED = ">"
 # An answer that was repeated, or came back in another form, is stored under its key with this and a number behind it.
 AGAIN = "~"

@@ -13,9 +13,10 @@ from typing import Any
 import orjson
 
 from scoring.formats import call_input
+from webapp.services.proxied.keys import CHAT_THOUGHTS
 
-# The texts of a message in a chat completion; providers have two names for its thoughts.
-_CHAT_TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
+# The texts of a message in a chat completion.
+_CHAT_TEXTS = ("content", "refusal", *CHAT_THOUGHTS)
 # The texts of a call in it, by its type.
 _CALL_TEXTS = {"function": ("name", "arguments"), "custom": ("name", "input")}
 

@@ -60,6 +60,18 @@ class TestAnExport:
         assert first.added > 0
         assert [again.added, own[0].added] == [0, 0]
 
+    def test_loses_only_messages_without_an_id(self) -> None:  # X12
+        """They cannot be told apart from each other; the others are read."""
+        whole = document()
+        first, *others = whole["messages"]
+        found = list(
+            exported.decode(Content(json.dumps({**whole, "messages": [{}, first, 1, *others]}).encode()))
+        )
+        assert said(found) == said(list(exported.decode(Content(json.dumps(whole).encode()))))
+        assert [problem.reason for problem in of(Problem, found)] == [
+            "message 0: it has no id", "message 2: it has no id",
+        ]  # fmt: skip
+
     def test_loses_only_what_is_broken(self) -> None:  # X12
         """A file that breaks off gives the messages before, and says so."""
         text = json.dumps(document(), indent=2).encode()
