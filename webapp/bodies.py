@@ -10,7 +10,16 @@ import re
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+)
 from pydantic_core import ErrorDetails
 
 # The largest integer that both SQLite and browsers represent exactly.
@@ -417,8 +426,15 @@ class OperationsQuery(Query):
     kind: Name | None = None
 
 
-# A moment comes first: a day is none, because it has no time zone.
-Day = Annotated[AwareDatetime | date, Field(union_mode="left_to_right")]
+def _with_a_time(value: object) -> object:
+    """Refuse what pydantic would take for a moment otherwise: a number of seconds, or a day."""
+    if not isinstance(value, str) or "T" not in value:
+        raise ValueError("expected a moment like 2026-11-26T09:30:00Z")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_with_a_time)]
+Day = Annotated[Moment | date, Field(union_mode="left_to_right")]
 
 
 class SearchQuery(Query):

@@ -189,9 +189,9 @@ def patch(value: Any, message: Message) -> Any:
     elif content_parts(Place(0), content) != own:
         out["content"] = joined_text(own) or ("" if isinstance(content, str) else None)
     thoughts = "\n".join(p.text for p in message.reasoning)
-    for name in _THOUGHTS:
-        if (said := value.get(name)) and isinstance(said, str):
-            out[name] = thoughts
+    said = [name for name in _THOUGHTS if value.get(name) and isinstance(value[name], str)]
+    if said and value[said[0]] != thoughts:
+        out |= dict.fromkeys(said, thoughts)
     _patch_calls(out, value, message.calls)
     return out
 

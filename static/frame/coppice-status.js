@@ -49,14 +49,18 @@ function since(asOf) {
 }
 
 class CoppiceStatus extends CoppiceElement {
+  /** True once the reason of a lost connection was reported. */
+  #saidWhy = false;
+
   start() {
     live.open();
     this.listen(live, "state", () => this.requestUpdate());
     this.every(LOOK_MS, () => {
       refreshTimes(document);
+      if (!live.asOf) this.#saidWhy = false;
       if (!live.asOf) return;
       this.requestUpdate();
-      this.#askWhy();
+      if (!this.#saidWhy) this.#askWhy();
     });
     this.actions({
       theme: () => this.#nextTheme(),
@@ -74,8 +78,9 @@ class CoppiceStatus extends CoppiceElement {
     try {
       await api.sessions({ limit: 1 }, this.life);
     } catch (error) {
-      if (error instanceof ApiError && [401, 403].includes(error.status))
-        toastError(error, "Could not connect again");
+      if (!(error instanceof ApiError) || ![401, 403].includes(error.status)) return;
+      this.#saidWhy = true;
+      toastError(error, "Could not connect again");
     }
   }
 

@@ -134,6 +134,7 @@ class CoppiceSession extends CoppiceElement {
   /** Shows that there is no such session, or no more: it was deleted, in this tab or elsewhere. The room of
    * all sessions says when one of this id comes. @param {Error} error */
   #missing(error) {
+    this.stop();
     this.#error = error;
     this.#gone ??= this.#session;
     this.#session = this.#plan = null;
@@ -151,10 +152,7 @@ class CoppiceSession extends CoppiceElement {
       this.#operated = true;
     });
     own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
-    own(["session:deleted"], () => {
-      this.stop();
-      this.#missing(new ApiError(404, "the session was deleted"));
-    });
+    own(["session:deleted"], () => this.#missing(new ApiError(404, "the session was deleted")));
     this.hear(
       live,
       ["session:updated"],
@@ -202,10 +200,10 @@ class CoppiceSession extends CoppiceElement {
     return this.querySelector("token-chart");
   }
 
-  /** Takes a session unless a newer state is known. Returns whether it did. @param {Api.Session} session
-   * @param {Api.Stats} [stats] all that was read with it */
+  /** Takes a session unless a newer state is known, or it was deleted and this is a late answer. Returns whether
+   * it did. @param {Api.Session} session @param {Api.Stats} [stats] all that was read with it */
   #accept(session, stats) {
-    if (this.#session && session.version < this.#session.version) return false;
+    if (this.#session ? session.version < this.#session.version : this.#gone && !stats) return false;
     const before = this.#session;
     this.#session = session;
     this.#gone = null;

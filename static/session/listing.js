@@ -290,6 +290,7 @@ export class Listing {
         if (page.messages.length === 0) break;
         this.error = null;
         this.rows.put(from, page.messages);
+        this.#picked.renew(page.messages);
         this.#dropFarRows();
         this.#list.update();
       }

@@ -57,12 +57,14 @@ class SummaryPanel extends ReadingElement {
     await this.refresh();
   }
 
-  async read() {
+  /** @param {AbortSignal} signal */
+  async read(signal) {
     const [status, summaries, proposals] = await Promise.all([
       api.status(this.sessionId),
       api.summaries(this.sessionId),
       api.proposals(this.sessionId),
     ]);
+    if (signal.aborted) return;
     [this.#status, this.#summaries, this.#proposed] = [status, summaries, proposals.length];
     clearTimeout(this.#again);
     // One that ends without a summary, as when it is stopped, changes nothing of the session.

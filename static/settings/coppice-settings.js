@@ -26,7 +26,7 @@ import {
   weightsSection,
 } from "./form.js";
 import { placeOf } from "./type-choice.js";
-import { changedFields, fieldsOf, typed, valueAt, withValue, wordsOf } from "./values.js";
+import { changedFields, changesOf, typed, valueAt, withChanges, withValue, wordsOf } from "./values.js";
 
 const DEFAULTS = { find: "", type: ALL };
 /** The rows that are found or hidden: a setting, or one row of a list. */
@@ -274,16 +274,16 @@ class CoppiceSettings extends ReadingElement {
     if (tried) tried.settings = this.#changes.length > 0 ? this.#edited : null;
   }
 
-  /** Saves the fields that differ, so that others keep what was saved elsewhere meanwhile. */
+  /** Saves what differs, so that the rest keeps what was saved elsewhere meanwhile. */
   async #save() {
-    if (!this.#edited || this.#saving) return;
+    if (!this.#edited || !this.#doc || this.#saving) return;
     this.#saving = true;
     const sent = this.#edited;
     try {
-      const doc = await api.saveSettings(fieldsOf(sent, this.#changes));
-      const typed = fieldsOf(this.#edited, changedFields(this.#edited, sent));
+      const doc = await api.saveSettings(changesOf(sent, this.#doc.settings));
+      const unsaved = changesOf(this.#edited, sent);
       this.#adopt(doc);
-      if (Object.keys(typed).length > 0) this.#take({ ...doc.settings, ...typed }); // unsaved
+      if (Object.keys(unsaved).length > 0) this.#take(withChanges(doc.settings, unsaved));
       toast("Settings saved. Open pages use them now.");
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) {

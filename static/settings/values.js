@@ -16,16 +16,38 @@ export function withValue(settings, path, value) {
   return next;
 }
 
-/** The names of the fields that differ, in the order of `a`. @param {Api.Settings} a
- * @param {Api.Settings} b */
+/** The names of the fields that differ, in the order of `a`. @param {object} a @param {object} b */
 export function changedFields(a, b) {
   return Object.keys(a).filter((key) => canonical(valueAt(a, key)) !== canonical(valueAt(b, key)));
 }
 
-/** The named fields. @param {Api.Settings} settings @param {string[]} names
- * @returns {Partial<Api.Settings>} */
-export const fieldsOf = (settings, names) =>
-  Object.fromEntries(names.map((name) => [name, valueAt(settings, name)]));
+/** The fields of which the server takes parts, and how deep: a weight, a role, a field of a task type.
+ * @type {Record<string, number>} */
+const DEPTHS = { weights: 1, roles: 1, task_types: 2 };
+
+/** What differs in `a`, in parts as small as the server takes. @param {Api.Settings} a
+ * @param {Api.Settings} b @returns {Partial<Api.Settings>} */
+export const changesOf = (a, b) =>
+  Object.fromEntries(
+    changedFields(a, b).map((name) => [name, parts(valueAt(a, name), valueAt(b, name), DEPTHS[name] ?? 0)]),
+  );
+
+/** @param {any} a @param {any} b @param {number} depth @returns {unknown} */
+function parts(a, b, depth) {
+  if (depth === 0 || !isTable(a) || !isTable(b)) return a;
+  return Object.fromEntries(changedFields(a, b).map((name) => [name, parts(a[name], b[name], depth - 1)]));
+}
+
+/** The settings with changes put into them, part by part. @template T @param {T} settings
+ * @param {unknown} changes @returns {T} */
+export function withChanges(settings, changes) {
+  if (!isTable(settings) || !isTable(changes)) return /** @type {T} */ (changes);
+  const own = Object.entries(changes).map(([name, one]) => [name, withChanges(settings[name], one)]);
+  return { ...settings, ...Object.fromEntries(own) };
+}
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** JSON that does not depend on the order of keys. @param {unknown} value @returns {string} */
 function canonical(value) {

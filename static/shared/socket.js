@@ -108,9 +108,13 @@ class Live extends EventTarget {
     );
   }
 
-  /** @param {string} room */
+  /** Joins a room after a while, unless the connection was lost meanwhile: a new one joins all rooms.
+   * @param {string} room */
   #subscribeAgain(room) {
-    if (this.#socket?.connected && this.#rooms.has(room)) this.#subscribe(room);
+    const connection = this.#socket?.id;
+    setTimeout(() => {
+      if (connection && this.#socket?.id === connection && this.#rooms.has(room)) this.#subscribe(room);
+    }, RETRY_MS);
   }
 
   /** @param {string} room @param {boolean} known @param {any} answer */
@@ -119,10 +123,10 @@ class Live extends EventTarget {
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
     const early = this.#early.get(room) ?? [];
     this.#early.delete(room);
-    if (answer?.error?.type === "not_found") {
-      this.#rooms.delete(room); // it can be joined once it is there
-      this.#fire("refused", { room });
-    } else if (answer?.error) setTimeout(() => this.#subscribeAgain(room), RETRY_MS);
+    const problem = answer?.error?.type;
+    if (problem === "not_found") this.#rooms.delete(room); // it can be joined once it is there
+    if (problem === "store_busy") this.#subscribeAgain(room);
+    else if (problem) this.#fire("refused", { room });
     if (answer?.snapshot) this.#fire("resync", { room, snapshot: answer.snapshot, known });
     for (const [name, payload] of early) this.#receive(name, payload);
   }

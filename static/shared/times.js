@@ -9,12 +9,14 @@ export function agoTime(iso) {
   return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${written(words)}></time>`;
 }
 
-/** The beginning of a day in the reader's time zone, as a moment; another text stays, so that the server can
- * report it. @param {string} day like 2026-11-26 @param {number} [later] so many days later */
+/** The beginning of a day in the reader's time zone, as a moment. A text that is no day stays, so that the
+ * server can report it. @param {string} day like 2026-11-26 @param {number} [later] so many days later */
 export function beginOf(day, later = 0) {
   const [year = 0, month = 0, date = 0] = day.split("-").map(Number);
-  const begin = new Date(year, month - 1, date + later);
-  return Number.isNaN(begin.getTime()) ? day : begin.toISOString();
+  const begin = new Date(year, month - 1, date);
+  if (!/^\d{4}-\d\d-\d\d$/.test(day) || begin.getMonth() !== month - 1) return day;
+  begin.setDate(date + later);
+  return begin.toISOString();
 }
 
 /** Updates all relative times below `root`. @param {ParentNode} root */

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.waiting import fast_forward, intercept
+from tests.browser.waiting import fast_forward, hold, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.building import call, entries, followed, result, said, user
@@ -71,7 +71,10 @@ class TestMemoryPage:
         """A second click while the first is answered keeps nothing more."""
         page.goto(f"{server.url}/memory")
         page.get_by_label("A new memory").fill("the first")
-        page.get_by_role("button", name="Keep it").dblclick()
+        keep = page.get_by_role("button", name="Keep it")
+        first = hold(page, "**/api/memories", keep.click, others=True)
+        keep.click()
+        first.continue_()
         expect(page.locator(".hit")).to_have_count(1)
         page.wait_for_load_state("networkidle")
         assert len(server.app.memory.listed("memory")) == 1
@@ -102,7 +105,10 @@ class TestMemoryPage:
         session = managed(server, 3, tokens=20)
         page.goto(f"{server.url}/sessions/{session}")
         page.locator(".msg").first.click()
-        page.get_by_role("button", name="Keep as a learning").dblclick()
+        keep = page.get_by_role("button", name="Keep as a learning")
+        first = hold(page, "**/api/learnings", keep.click, others=True)
+        keep.click()
+        first.continue_()
         expect(page.get_by_text("Kept as a learning")).to_be_visible()
         page.wait_for_load_state("networkidle")
         assert len(server.app.memory.listed("learning")) == 1

@@ -411,7 +411,9 @@ class Gateway:
                 join_room(body.room)
             except (KeyError, ValueError) as error:
                 raise NotFound("page", sid) from error  # it has disconnected meanwhile
-            room = self._rooms.setdefault(body.room, room)  # it may have been forgotten meanwhile
+            if body.room not in self._rooms:  # forgotten meanwhile, with what it was to be sent
+                room.pass_over()
+            room = self._rooms.setdefault(body.room, room)
             missed = room.enter(sid, body.revision)
             revision = self._revision(room)
             shared, later = self._shared_snapshot(room) if missed is None else (None, [])

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   changedFields,
+  changesOf,
   faultAt,
   typed,
   valueAt,
+  withChanges,
   withValue,
   wordsOf,
 } from "../../../static/settings/values.js";
@@ -21,6 +23,14 @@ describe("edited settings", () => {
   it("differ by field, whatever the order of keys", () => {
     assert.deepEqual(changedFields({ ...settings, weights: { role: 30, recency: 40 } }, settings), []);
     assert.deepEqual(changedFields(withValue(settings, "weights.role", 31), settings), ["weights"]);
+  });
+  it("are sent in parts, of which the others keep what was saved elsewhere", () => {
+    const mine = withValue(withValue(settings, "weights.role", 31), "keywords.0.share", 0.9);
+    const changes = changesOf(mine, settings);
+    assert.deepEqual(changes, { weights: { role: 31 }, keywords: mine.keywords });
+    const saved = withChanges(withValue(settings, "weights.recency", 7), changes);
+    assert.deepEqual(saved.weights, { ...settings.weights, recency: 7, role: 31 });
+    assert.deepEqual(changesOf(settings, settings), {});
   });
 });
 

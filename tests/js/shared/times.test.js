@@ -16,7 +16,8 @@ describe("a day", () => {
       else process.env.TZ = before;
     }
   });
-  it("that is none stays as it is", () => assert.equal(beginOf("yesterday"), "yesterday"));
+  for (const text of ["yesterday", "2026", "5", "2026-02-31", "2026-13-45", "2026-11-26T10:00Z"])
+    it(`that is none stays as it is: ${text}`, () => assert.equal(beginOf(text), text));
 });
 
 describe("a time", () => {

@@ -55,7 +55,7 @@ class Search:
     ) -> Results:
         """Return a page of the best matching messages of all sessions, or of one, each once and with a snippet.
 
-        The days `since` and `until` are in UTC and inclusive; as moments they are the first, and the first one after.
+        The days `since` and `until` are in UTC and inclusive. Of moments, `until` is exclusive.
 
         Raises:
             NotFound: there is no such session.
@@ -103,10 +103,7 @@ def _hit(row: SessionRow, message: MessageRow, entry: EntryRow, q: str) -> Hit:
 
 
 def _midnight(day: date | None, later: int) -> int | None:
-    """Return the start of the day `later` days after this one, in milliseconds; None without a day.
-
-    A moment is its own.
-    """
+    """Return the start of the day `later` days after this one, or a moment itself, in milliseconds."""
     if day is None:
         return None
     if isinstance(day, datetime):

@@ -31,7 +31,7 @@ from webapp.services.session.times import iso
 from webapp.store.sessions import SessionRow
 
 _NUMBER = re.compile(r"^message \d+: ")
-# What stands around a message that is checked by itself.
+# A message is checked between two of these: alone it would begin and end the list.
 _ASKED = Message("user", (Text("?"),))
 
 

@@ -151,7 +151,8 @@ def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
             if choice.get("index", 0) != 0:
                 continue
             delta = choice.get("delta") or {}
-            _grow_texts(texts, delta)
+            thoughts = {name: None for name in CHAT_THOUGHTS if not isinstance(delta.get(name), str)}
+            _grow_texts(texts, delta | thoughts)
             for call in delta.get("tool_calls") or ():
                 _grow_call(calls, call)
             _grow_texts(function, delta.get("function_call") or {})

@@ -38,6 +38,8 @@ _CHANGES = (
     SessionDeleted,
     SessionUpdated,
 )
+# The kinds of operations that put messages back.
+_PUTS_BACK = ("restore", "expand")
 # The operations that a script is made from, and those at which the keys of a transcript's messages were found.
 _At = tuple[tuple[int, int], tuple[int, int] | None]
 
@@ -73,8 +75,8 @@ class ProxyScripts:
         if made is None:
             return
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-        undos = session.state.undos
-        hints.write(name, hints.EDITS, {**made, "prunes": prunes, "session": name, "undos": undos}, folder)
+        at = list(session.operations_version)
+        hints.write(name, hints.EDITS, {**made, "prunes": prunes, "session": name, "at": at}, folder)
 
     def _own_script(self, session: Session) -> dict[str, object]:
         """Return the script of a session that the proxy knows by its own keys."""
@@ -85,17 +87,25 @@ class ProxyScripts:
         """Return the script of a session whose transcript is followed.
 
         Until a call of it has come since the start of the server, its messages have no keys: the script as it is,
-        without edits once something was undone.
+        without edits once something was put back.
         """
         link = self._followed.link(session.id)
         if link is None or link.matched_at is None:
-            script, undos = hints.read(name, hints.EDITS, hints.proxy_folder()), session.state.undos
-            return {**script, **script_of({})} if script.get("undos", undos) != undos else script or None
+            script = hints.read(name, hints.EDITS, hints.proxy_folder())
+            is_older = bool(script) and self._was_put_back(session, script.get("at"))
+            return {**script, **script_of({})} if is_older else script or None
         keys = link.keys
         made = self._script(
             session, (session.operations_version, link.matched_at), lambda row: keys.get(row.id)
         )
         return {**made, "tail": link.tail}
+
+    def _was_put_back(self, session: Session, at: object) -> bool:
+        """Return whether messages came back into the context since the operations that a script was made from."""
+        if not isinstance(at, list) or at[1] != session.state.undos:
+            return True
+        later = self._store.operations.live_since(session.key, at[0])
+        return any(operation.kind in _PUTS_BACK for operation in later)
 
     def _script(self, session: Session, at: _At, key: Key) -> EditScript:
         known = self._made.get(session.id)

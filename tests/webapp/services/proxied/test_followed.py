@@ -254,7 +254,10 @@ class TestSentPruned:
         assert "version" in script
 
     @pytest.mark.parametrize("restarted", [False, True])
-    def test_is_sent_whole_after_an_undo(self, app: App, client: Client, *, restarted: bool) -> None:  # X13
+    @pytest.mark.parametrize("back", ["operations/1/undo", "messages/{}/restore"])
+    def test_is_sent_whole_after_an_undo(
+        self, app: App, client: Client, back: str, *, restarted: bool
+    ) -> None:  # X13
         """This holds for the next call, also before the server has seen one since its start."""
         follow(app)
         take(client, HISTORY)
@@ -268,7 +271,8 @@ class TestSentPruned:
             if undo:
                 if restarted:
                     app.proxy_scripts._followed._links.clear()
-                assert client.post(f"/api/sessions/{NAME}/operations/1/undo").status_code == 200
+                path = f"/api/sessions/{NAME}/{back.format(calls['id'])}"
+                assert client.post(path, json={}).status_code == 200
             assert app.proxy_scripts.drained(30)
             script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
             edits.append(len(script["edits"]))

@@ -127,6 +127,15 @@ class TestAStream:
         assert streamed is not None
         assert streamed.messages == whole.messages == [message]
 
+    def test_is_kept_without_thoughts_of_an_unknown_kind(self) -> None:  # X13
+        """Only text can be put together."""
+        odd = {
+            "choices": [{"delta": {"content": "Yes.", "reasoning": {"text": "hm"}}, "finish_reason": "stop"}]
+        }
+        reply = reply_of("openai", stream(odd))
+        assert reply is not None
+        assert reply.messages == [{"role": "assistant", "content": "Yes."}]
+
     def test_is_complete_if_its_client_left_at_the_last_event(self) -> None:  # X13
         """A document that broke off was of no use to its client, which asks again."""
         text = stream(START, *block(0, {"type": "text", "text": "Yes."}), STOP)
