@@ -200,8 +200,9 @@ class CoppiceSession extends CoppiceElement {
     return this.querySelector("token-chart");
   }
 
-  /** Takes a session unless a newer state is known, or it was deleted and this is a late answer. Returns whether
-   * it did. @param {Api.Session} session @param {Api.Stats} [stats] all that was read with it */
+  /** Takes a session unless a newer state is known, or it was deleted and this is a late answer. Returns
+   * whether it did. @param {Api.Session} session
+   * @param {Api.Stats} [stats] all that was read with it */
   #accept(session, stats) {
     if (this.#session ? session.version < this.#session.version : this.#gone && !stats) return false;
     const before = this.#session;
