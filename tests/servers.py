@@ -58,12 +58,13 @@ def serving(server: BaseServer) -> Iterator[None]:
 
 @contextmanager
 def running_server(
-    tmp_path: Path, env: Mapping[str, str] | None = None, watch: Sequence[Path] = (), **given: Any
+    tmp_path: Path, env: Mapping[str, str] | None = None, watch: Sequence[Path] = (), port: int = 0, **given: Any
 ) -> Iterator[Server]:
     """Serve until the block ends.
 
     `env` names the folders of agents (CLAUDE_CONFIG_DIR, CODEX_HOME …) and may name the home, which is otherwise in
-    `tmp_path`; `watch` are further folders. Without either, nothing is followed. `given` are fields of `Config`.
+    `tmp_path`; `watch` are further folders. Without either, nothing is followed. Port 0 takes any free one. `given` are
+    fields of `Config`.
     """
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
@@ -74,7 +75,7 @@ def running_server(
         "follow": bool(env or watch),
         **given,
     }
-    listener = listen(LOOPBACK, 0)
+    listener = listen(LOOPBACK, port)
     url = url_of(listener, LOOPBACK)
     running = RunningServer(Config(**fields))
     server = WerkzeugServer(running, listener)

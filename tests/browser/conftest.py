@@ -1,4 +1,4 @@
-"""Fixtures of browser tests: a server for each test, and pages whose errors fail it.
+"""Fixtures of browser tests: a server for each test, a tab for each worker, and pages whose errors fail the test.
 
 A script error, a refused style or script, or an unexpected line in the console fails the test that caused it.
 """
@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, expect
 
+from tests.browser.tab import SCREEN, Tab
 from tests.browser.writing import ClaudeFolder
+from tests.ports import free_port
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 
@@ -30,19 +32,23 @@ def folder(tmp_path: Path) -> ClaudeFolder:
     return ClaudeFolder(tmp_path / "claude")
 
 
+@pytest.fixture(scope="session")
+def port() -> int:
+    """The port of every server of a worker: one origin, whose scripts the browser keeps between tests."""
+    return free_port()
+
+
 @pytest.fixture
-def server(tmp_path: Path, folder: ClaudeFolder) -> Iterator[Server]:
+def server(tmp_path: Path, folder: ClaudeFolder, port: int) -> Iterator[Server]:
     """A running server with an empty store that follows `folder`."""
-    with running_server(tmp_path, env={"CLAUDE_CONFIG_DIR": str(folder.root)}) as running:
+    with running_server(tmp_path, env={"CLAUDE_CONFIG_DIR": str(folder.root)}, port=port) as running:
         yield running
 
 
 @contextmanager
 def new_context(browser: Browser) -> Iterator[BrowserContext]:
     """Open a browser context: a desktop's screen, English numbers, one time zone."""
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="UTC", reduced_motion="reduce"
-    )
+    context = browser.new_context(viewport=SCREEN, locale="en-US", timezone_id="UTC", reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
@@ -63,33 +69,58 @@ def own_context(browser: Browser) -> Iterator[BrowserContext]:
         yield context
 
 
+@pytest.fixture(scope="session")
+def tab(shared_context: BrowserContext) -> Iterator[Tab]:
+    """The tab of a worker."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield Tab(shared_context, patch)
+
+
 @pytest.fixture
 def context(request: pytest.FixtureRequest, shared_context: BrowserContext) -> Iterator[BrowserContext]:
-    """The shared context without the pages, cookies and permissions of earlier tests, or the test's own context.
-
-    Stored values need no clearing: they belong to an origin, and the server of each test has its own port.
-    """
+    """The shared context without the cookies and permissions of earlier tests, or the test's own context."""
     if "own_context" in request.fixturenames:
         yield request.getfixturevalue("own_context")
         return
     yield shared_context
-    first, *others = shared_context.pages
+    first = shared_context.pages[0]
     assert not first.evaluate("'__pwClock' in globalThis"), "a test that sets the clock needs `own_context`"
-    for page in others:
-        page.close()
     shared_context.clear_cookies()
     shared_context.clear_permissions()
 
 
+@pytest.fixture
+def page(request: pytest.FixtureRequest, context: BrowserContext) -> Iterator[Page]:
+    """The worker's tab, or a tab in the test's own context."""
+    if "own_context" in request.fixturenames:
+        yield context.new_page()
+        return
+    tab: Tab = request.getfixturevalue("tab")
+    server: Server | None = request.getfixturevalue("server") if "server" in request.fixturenames else None
+    yield tab.lend()
+    tab.take_back(server.url if server else None)
+
+
 @pytest.fixture(autouse=True)
 def complaints(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """The errors and warnings of the page; the test fails if any is left at its end."""
+    """The errors and warnings of the pages; the test fails if any is left at its end."""
     said: list[str] = []
-    if "page" in request.fixturenames:
-        page: Page = request.getfixturevalue("page")
-        page.on("pageerror", lambda error: said.append(f"script error: {error}"))
-        page.on("console", lambda message: said.extend(_serious(message)))
+    if "page" not in request.fixturenames:
+        yield said
+        return
+    context: BrowserContext = request.getfixturevalue("context")
+
+    def hear_error(error: WebError) -> None:
+        said.append(f"script error: {error.error}")
+
+    def hear_line(message: ConsoleMessage) -> None:
+        said.extend(_serious(message))
+
+    context.on("weberror", hear_error)
+    context.on("console", hear_line)
     yield said
+    context.remove_listener("weberror", hear_error)
+    context.remove_listener("console", hear_line)
     assert not said, "\n".join(said)
 
 

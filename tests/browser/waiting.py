@@ -46,8 +46,8 @@ def intercept(page: Page, pattern: str | re.Pattern[str], handler: Callable[[Rou
     request could pass. This function returns only after a test request was intercepted.
     """
     page.route(pattern, handler)
-    if not page.url.startswith("http"):
-        return
+    if not page.url.startswith("http") or page.url.endswith(PROBE):
+        return  # no page of ours is open
     page.route(f"**{PROBE}", lambda route: route.fulfill(status=CAUGHT))
     holds(page, "([probe, caught]) => fetch(probe).then(answer => answer.status === caught)", [PROBE, CAUGHT])
     page.unroute(f"**{PROBE}")

@@ -1,0 +1,74 @@
+"""The tab that the tests of a worker use one after the other, without what earlier tests changed in it.
+
+Most tests take less processor time than a new tab, which has a new process that compiles every script again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Dialog, Page, ViewportSize
+
+from tests.browser.waiting import PROBE
+
+SCREEN: ViewportSize = {"width": 1280, "height": 900}
+
+# Playwright cannot undo these in a tab, or only with what the test gave them.
+LASTING = (
+    (Page, "add_init_script"),
+    (Page, "expose_binding"),
+    (Page, "expose_function"),
+    (Page, "on"),
+    (Page, "once"),
+    (Page, "route_web_socket"),
+    (BrowserContext, "new_cdp_session"),
+)
+
+
+class Tab:
+    """The tab of a worker; a new one after a test that made a lasting change, or that opened other tabs."""
+
+    def __init__(self, context: BrowserContext, patch: pytest.MonkeyPatch) -> None:
+        self._context = context
+        self._page: Page | None = None
+        self._changed = False
+        for owner, name in LASTING:
+            patch.setattr(owner, name, self._noting(getattr(owner, name)))
+
+    def _noting(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*given: Any, **named: Any) -> Any:
+            self._changed = True
+            return method(*given, **named)
+
+        return noted
+
+    def lend(self) -> Page:
+        """Return the tab with none of our pages open, nothing stored, and the mouse in its corner."""
+        self._page = self._page or self._context.new_page()
+        self._changed = False
+        return self._page
+
+    def take_back(self, origin: str | None) -> None:
+        """Leave the open page, and undo what was changed and stored; the server at `origin` still runs.
+
+        Without an origin the tab is closed: what pages of other servers stored cannot be reached any more.
+        """
+        page, self._page = self._page, None
+        others = self._context.pages[1:]
+        if page is None or self._changed or origin is None or others != [page]:
+            for other in others:
+                other.close()
+            return
+        page.unroute_all(behavior="ignoreErrors")
+        page.on("dialog", Dialog.accept)  # asks whether to leave unsaved fields
+        page.goto(origin + PROBE)
+        page.remove_listener("dialog", Dialog.accept)
+        page.evaluate("() => (localStorage.clear(), sessionStorage.clear())")
+        page.mouse.move(0, 0)
+        page.set_viewport_size(SCREEN)
+        page.emulate_media(
+            media="null", color_scheme="null", reduced_motion="reduce", forced_colors="null", contrast="null"
+        )
+        self._page = page
