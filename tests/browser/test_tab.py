@@ -64,7 +64,7 @@ class TestTheTab:
     def test_is_closed_after_a_lasting_change(
         self, change: Callable[[Page], object], page: Page, server: Server, tab: Tab
     ) -> None:
-        """What cannot be undone in a tab ends with the tab."""
+        """A change that cannot be undone in a tab ends with the tab."""
         change(page)
         tab.take_back(server.url)
         assert page.is_closed()
