@@ -58,7 +58,11 @@ def serving(server: BaseServer) -> Iterator[None]:
 
 @contextmanager
 def running_server(
-    tmp_path: Path, env: Mapping[str, str] | None = None, watch: Sequence[Path] = (), port: int = 0, **given: Any
+    tmp_path: Path,
+    env: Mapping[str, str] | None = None,
+    watch: Sequence[Path] = (),
+    port: int = 0,
+    **given: Any,
 ) -> Iterator[Server]:
     """Serve until the block ends.
 
