@@ -41,8 +41,6 @@ export class Listing {
   #list;
   #viewport;
   #picked;
-  /** True while the list shows a plan's changes because the plan was opened. */
-  #followsPlan = false;
   /** When rows came last. */
   #cameAt = Number.NEGATIVE_INFINITY;
   #reader = new Reader((signal) => this.#read(signal), { interval: INTERVAL_MS, share: SHARE });
@@ -90,6 +88,11 @@ export class Listing {
     return this.#plan !== null || this.#list.hasAttribute("awaits-plan");
   }
 
+  /** True while the list shows what it shows when a plan is opened; read from the address after a reload. */
+  get #followsPlan() {
+    return isSame(this.query, CHANGES);
+  }
+
   /** Shows what the reader chose. Under a plan the address names a choice of all messages, too, so that
    * the plan's changes do not replace it. @param {Partial<import("./list-head.js").Query>} change
    * @param {typeof address.write} [keep] */
@@ -106,7 +109,6 @@ export class Listing {
   }
 
   startOver() {
-    this.#followsPlan = false;
     this.empty();
     this.restart();
   }
@@ -128,7 +130,6 @@ export class Listing {
   follow(before, now) {
     if (before === null && now !== null && this.isWhole && !this.isBeingRead && !namesAll(location.search)) {
       this.#show(CHANGES);
-      this.#followsPlan = true;
     } else if (now === null && this.#followsPlan) this.#show(EVERYTHING);
     else this.refresh();
     this.forgetAll();
@@ -216,7 +217,8 @@ export class Listing {
       await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
-    if (this.#followsPlan && !page.pending && page.total === 0) return void this.#show(EVERYTHING);
+    const changesNothing = this.#isPlanning && !page.pending && page.total === 0;
+    if (changesNothing && this.#followsPlan) return void this.#show(EVERYTHING);
     const newest = page.counts.all ?? head;
     if (held) this.waiting = await this.#countWaiting(page, newest - head);
     if (signal.aborted) return;

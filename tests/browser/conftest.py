@@ -70,7 +70,7 @@ def own_context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture(scope="session")
-def tab(shared_context: BrowserContext) -> Iterator[Tab]:
+def shared_tab(shared_context: BrowserContext) -> Iterator[Tab]:
     """The tab of a worker."""
     with pytest.MonkeyPatch.context() as patch:
         yield Tab(shared_context, patch)
@@ -95,7 +95,7 @@ def page(request: pytest.FixtureRequest, context: BrowserContext) -> Iterator[Pa
     if "own_context" in request.fixturenames:
         yield context.new_page()
         return
-    tab: Tab = request.getfixturevalue("tab")
+    tab: Tab = request.getfixturevalue("shared_tab")
     server: Server | None = request.getfixturevalue("server") if "server" in request.fixturenames else None
     yield tab.lend()
     tab.take_back(server.url if server else None)

@@ -148,6 +148,18 @@ class TestPlan:
             expect(group).to_have_attribute("aria-expanded", "true")
         assert server.app.store.sessions.get(session).settings == {}
 
+    def test_shows_its_changes_until_it_is_closed_also_after_a_reload(
+        self, page: Page, server: Server
+    ) -> None:
+        """The list shows all messages again once the plan is closed."""
+        open_session(page, server, managed(server, 60))
+        expect(page).to_have_url(re.compile("show=changes&sort=tokens"))
+        page.reload()
+        expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+        page.get_by_role("tab", name="Heaviest").click()
+        expect(page).not_to_have_url(re.compile("show="))
+        expect(row(page, 60)).to_be_visible()
+
     def test_is_undone_by_back(self, page: Page, server: Server) -> None:
         """Back undoes first a reset and then the chosen strategy."""
         open_tuning(page, server)

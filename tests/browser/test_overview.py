@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from pathlib import Path
@@ -505,6 +506,8 @@ class TestImporting:
         choice = page.locator("file-drop input[type=file]")
         first = hold(page, "**/api/import", lambda: choice.set_input_files(files), others=True)
         files[1].write_text(json.dumps([{"role": "user", "content": "it goes on"}] * 3))
+        later = files[1].stat().st_mtime + 10  # browsers compare whole seconds
+        os.utime(files[1], (later, later))
         first.continue_()
         report = page.get_by_role("dialog", name="Import")
         expect(report).to_contain_text("Not imported: the browser cannot read it")
