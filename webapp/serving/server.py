@@ -201,15 +201,28 @@ class WerkzeugServer:
     def __init__(self, running: ClosableApp, listener: socket.socket, certificate: Any | None = None) -> None:
         from werkzeug.serving import WSGIRequestHandler, make_server
 
+        connections: set[socket.socket] = set()
+
         class Quiet(WSGIRequestHandler):
-            """Speaks HTTP/1.1, so that connections stay open, and logs nothing."""
+            """Speaks HTTP/1.1, so that connections stay open, notes the open ones, and logs nothing."""
 
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                """Note the connection, on which a request can come at any time: browsers connect ahead."""
+                super().setup()
+                connections.add(self.connection)
+
+            def finish(self) -> None:
+                """Forget the connection, which is about to be closed."""
+                connections.discard(self.connection)
+                super().finish()
 
             def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
                 """Log nothing: /metrics counts requests."""
 
         self._running = running
+        self._connections = connections
         host, port = listener.getsockname()[:2]
         self._server = make_server(
             host,
@@ -230,7 +243,14 @@ class WerkzeugServer:
         finally:
             self._server.server_close()
             self._running.close()
+            self._end_connections()
             self._done.set()
+
+    def _end_connections(self) -> None:
+        """End the open connections: a later server on this port would never see the requests that come on them."""
+        for connection in tuple(self._connections):
+            with suppress(OSError):  # its request ended meanwhile
+                connection.shutdown(socket.SHUT_RDWR)
 
     def stop(self) -> None:
         """End `serve` and wait until everything is closed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -90,6 +91,17 @@ class TestWerkzeug:
         with running_server(tmp_path) as server:
             port = int(server.url.rpartition(":")[2])
         listen("127.0.0.1", port).close()
+
+    def test_ends_idle_connections_when_it_ends(self, tmp_path: Path) -> None:
+        """A browser connects ahead; its request must not wait for a server that is closed."""
+        with running_server(tmp_path) as server:
+            url = httpx.URL(server.url)
+            idle = socket.create_connection((url.host, url.port), timeout=PATIENCE)
+            assert (
+                httpx.get(f"{server.url}/healthz").status_code == 200
+            )  # so the connection before it was accepted
+        with idle:
+            assert idle.recv(1) == b""
 
     def test_is_used_on_systems_without_fork(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Windows has no fork."""
