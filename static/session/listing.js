@@ -88,7 +88,7 @@ export class Listing {
     return this.#plan !== null || this.#list.hasAttribute("awaits-plan");
   }
 
-  /** True while the list shows what it shows when a plan is opened; read from the address after a reload. */
+  /** True while the list shows a plan's changes as it does when a plan is opened, also after a reload. */
   get #followsPlan() {
     return isSame(this.query, CHANGES);
   }

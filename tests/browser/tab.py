@@ -56,10 +56,10 @@ class Tab:
         Without an origin the tab is closed: what pages of other servers stored cannot be reached any more.
         """
         page, self._page = self._page, None
-        others = self._context.pages[1:]
-        if page is None or self._changed or origin is None or others != [page]:
-            for other in others:
-                other.close()
+        tabs = self._context.pages[1:]  # the first keeps the window open
+        if page is None or self._changed or origin is None or tabs != [page]:
+            for tab in tabs:
+                tab.close()
             return
         page.unroute_all(behavior="ignoreErrors")
         page.on("dialog", Dialog.accept)  # asks whether to leave unsaved fields

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from webapp.access.requests import is_every_address
 from webapp.config import Config
@@ -199,24 +200,23 @@ class WerkzeugServer:
     """A threaded Werkzeug server on an open socket; it logs nothing, and another thread can stop it."""
 
     def __init__(self, running: ClosableApp, listener: socket.socket, certificate: Any | None = None) -> None:
-        from werkzeug.serving import WSGIRequestHandler, make_server
+        from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
-        connections: set[socket.socket] = set()
+        connections: WeakSet[socket.socket] = WeakSet()
+
+        class Server(ThreadedWSGIServer):
+            """Notes the open connections, on which requests can come at any time: browsers connect ahead."""
+
+            def get_request(self) -> tuple[socket.socket, Any]:
+                """Accept a connection."""
+                connection, address = super().get_request()
+                connections.add(connection)
+                return connection, address
 
         class Quiet(WSGIRequestHandler):
-            """Speaks HTTP/1.1, so that connections stay open, notes the open ones, and logs nothing."""
+            """Speaks HTTP/1.1, so that connections stay open, and logs nothing."""
 
             protocol_version = "HTTP/1.1"
-
-            def setup(self) -> None:
-                """Note the connection, on which a request can come at any time: browsers connect ahead."""
-                super().setup()
-                connections.add(self.connection)
-
-            def finish(self) -> None:
-                """Forget the connection, which is about to be closed."""
-                connections.discard(self.connection)
-                super().finish()
 
             def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
                 """Log nothing: /metrics counts requests."""
@@ -224,12 +224,11 @@ class WerkzeugServer:
         self._running = running
         self._connections = connections
         host, port = listener.getsockname()[:2]
-        self._server = make_server(
+        self._server = Server(
             host,
             port,
             running.wsgi,
-            threaded=True,
-            request_handler=Quiet,
+            Quiet,
             ssl_context=certificate,
             fd=listener.fileno(),  # Werkzeug duplicates it
         )
