@@ -97,9 +97,7 @@ class TestWerkzeug:
         with running_server(tmp_path) as server:
             url = httpx.URL(server.url)
             idle = socket.create_connection((url.host, url.port), timeout=PATIENCE)
-            assert (
-                httpx.get(f"{server.url}/healthz").status_code == 200
-            )  # so the connection before it was accepted
+            httpx.get(f"{server.url}/healthz")  # once it is answered, the connection before it was accepted
         with idle:
             assert idle.recv(1) == b""
 
