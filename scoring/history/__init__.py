@@ -3,6 +3,7 @@
 from scoring.history.content import Content, Rows, content_of
 from scoring.history.content.hashes import line_hash
 from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without_changed
+from scoring.history.content.words import UNSPACED
 from scoring.history.cues import (
     ABOUT_ONESELF,
     MACHINE_MADE,
@@ -40,6 +41,7 @@ __all__ = [
     "STATEMENT",
     "STRICT",
     "TAIL",
+    "UNSPACED",
     "WRITE",
     "Content",
     "Cues",

@@ -1,12 +1,19 @@
 // Marks the words of a search in a snippet.
 import { html } from "./html.js";
 
+/** The scripts that write no spaces between words, so that a word may stand anywhere. */
+const UNSPACED = ["Han", "Hira", "Kana", "Hang", "Thai", "Laoo", "Mymr", "Khmr"]
+  .map((script) => `\\p{scx=${script}}`)
+  .join("");
+
 /** Splits a snippet into pieces, each with whether it matches a word of the query. Pure. @param {string} text
  * @param {string} query @returns {{ text: string, found: boolean }[]} */
 export function highlight(text, query) {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
   if (words.length === 0) return [{ text, found: false }];
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])((?:${words.join("|")})[\\p{L}\\p{N}_]*)`, "giu");
+  const begin = `(?:(?<![\\p{L}\\p{N}_])|(?=[${UNSPACED}]))`;
+  const rest = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}_])*`;
+  const pattern = new RegExp(`${begin}(?:${words.join("|")})${rest}`, "giu");
   const pieces = [];
   let end = 0;
   for (const match of text.matchAll(pattern)) {

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from scoring.history import UNSPACED
 from webapp.store.keys import bounds
 
 # Words of a search. The time of FTS5 grows with the square of their number, and it cannot be stopped in between.
@@ -18,10 +19,13 @@ MOST_WORDS = 16
 ANY_WORDS = 64
 _TERMS = re.compile(r'"([^"]*)"|(\S+)')
 _WORD = re.compile(r"\w+")
+_RUN = re.compile(f"[{UNSPACED}]+")
+_AFTER_A_PAIR = re.compile(rf"(?<=[{UNSPACED}]{{2}}) [{UNSPACED}](?=\W*$)")
+_ONE_AT_THE_END = re.compile(rf"(?<![{UNSPACED}])[{UNSPACED}]\W*$")
 
 
 class Term(NamedTuple):
-    """A word, or several in a row; `begins` is True if only its beginning was typed."""
+    """A word, or several in a row; `begins` is True if the last one may be only the beginning of a word."""
 
     text: str
     begins: bool
@@ -31,11 +35,34 @@ def terms(q: str) -> list[Term]:
     """Return the terms of a search: all words, "phrases in quotes", the last word as a beginning. Operators are words.
 
     NUL and half surrogates, which a database does not accept, are replaced, and the text is cut to 500 characters.
-    A word that is repeated counts once, and words after the first `MOST_WORDS` do not count.
+    A word that is repeated counts once, and words after the first `MOST_WORDS` do not count. Of scripts without spaces
+    the words are pairs of letters, as `in_pairs` cuts them.
     """
-    found = [(phrase or word, bool(phrase)) for phrase, word in _TERMS.findall(clean(q[:500]))]
+    found = [(_sought(phrase or word), bool(phrase)) for phrase, word in _TERMS.findall(clean(q[:500]))]
     found = _few([(text, quoted) for text, quoted in found if _WORD.search(text)])
-    return [Term(text, n == len(found) and not quoted) for n, (text, quoted) in enumerate(found, 1)]
+    return [
+        Term(text, (n == len(found) and not quoted) or bool(_ONE_AT_THE_END.search(text)))
+        for n, (text, quoted) in enumerate(found, 1)
+    ]
+
+
+def in_pairs(text: str) -> str:
+    """Return the text with spaces in it where a script has none: "文件名" becomes "文件 件名 名".
+
+    An index takes such a run for one word, whose middle no search would find. Each letter is followed by its
+    neighbour, so that a word is the pairs it consists of, in a row.
+    """
+    return text if text.isascii() else _RUN.sub(_pairs, text)
+
+
+def _pairs(run: re.Match[str]) -> str:
+    letters = run[0]
+    return f" {' '.join(letters[n : n + 2] for n in range(len(letters)))} "
+
+
+def _sought(text: str) -> str:
+    """Return a term in pairs, without the last letter of a run at its end, which may go on in the text found."""
+    return _AFTER_A_PAIR.sub("", in_pairs(text)).strip()
 
 
 def _few(terms: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
@@ -52,7 +79,8 @@ def _few(terms: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
 
 def any_words(words: Iterable[str]) -> list[str]:
     """Return the words of a search for any of them, each once; signs only separate words."""
-    return list(dict.fromkeys(_WORD.findall(clean(" ".join(words)))))[:ANY_WORDS]
+    found = _WORD.findall(clean(" ".join(words)))
+    return list(dict.fromkeys(one for word in found for one in _sought(word).split()))[:ANY_WORDS]
 
 
 def clean(text: str) -> str:

@@ -13,6 +13,10 @@ describe("highlighting", () => {
   it("finds each word from its beginning, whatever its case", () => {
     assert.deepEqual(marked("Errors: an error in terror", "error"), ["Errors", "error"]);
   });
+  it("finds a word inside a run of a script without spaces, and no more of the run", () => {
+    assert.deepEqual(marked("先检查配置文件夹", "文件 先"), ["先", "文件"]);
+    assert.deepEqual(marked("ファイル名サーバー", "サーバー 名"), ["名", "サーバー"]);
+  });
   it("treats punctuation in a query literally", () =>
     assert.deepEqual(marked("a.*b (c", "a.*b ("), ["a", "b"]));
   it("keeps the text whole", () => {

@@ -35,6 +35,15 @@ class TestMemories:
         ]
         assert [m.text for m in store.memories.search(LEARNING, ["cache"])] == ["parser and cache"]
 
+    def test_are_found_by_words_of_scripts_without_spaces(self, store: Store) -> None:
+        """Wherever these stand."""
+        with store.write():
+            store.memories.add(MEMORY, "端口是八零八零", None, None, 1)
+            changed = store.memories.add(MEMORY, "使用制表符", None, None, 2)
+            store.memories.change(MEMORY, changed.id, "日志在文件夹里", 3)
+        found = {q: [m.text for m in store.memories.search(MEMORY, [q])] for q in ("八零", "文件", "制表")}
+        assert found == {"八零": ["端口是八零八零"], "文件": ["日志在文件夹里"], "制表": []}
+
     @pytest.mark.parametrize("words", [[], [""], ['"', "*", "AND"], ["\0"], ["(", ")"], ["\ud800"]])
     def test_are_looked_for_with_anything(self, store: Store, words: list[str]) -> None:
         """Operators and signs are no syntax."""

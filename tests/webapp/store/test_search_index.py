@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,3 +120,55 @@ class TestWords:
         ]
         assert found == [[(row.key, 0, 1)], [(row.key, 1, 2)]]
         assert indexed.words.everywhere("parser", SearchFilter(tool="Write"), 9) == []
+
+
+class TestScriptsWithoutSpaces:
+    """Words inside a run of Chinese, Japanese, Thai or Korean, which an index would take for one word."""
+
+    TEXTS = (
+        (0, "先检查配置文件，再删除旧的v2日志"),
+        (1, "ファイル名を確認してから削除する"),
+        (2, "ดูแฟ้มบันทึก 설정파일을 지워라"),
+    )
+
+    @pytest.fixture
+    def unspaced(self, store: Store, row: SessionRow) -> Store:
+        """Four scripts in three messages."""
+        entries = [replace(ENTRY, seq=n, id=b"%016d" % n, message_no=n + 1) for n in range(3)]
+        with store.write():
+            store.log.add_entries(row.key, entries)
+            store.words.add(row.key, self.TEXTS)
+        return store
+
+    @pytest.mark.parametrize(
+        ("q", "numbers"),
+        [
+            ("文件", [1]),
+            ("配置文件", [1]),
+            ("日志 检查", [1]),
+            ('"旧的v2日志"', [1]),
+            ("志", [1]),
+            ('"删" 志', [1]),
+            ("文件。", [1]),
+            ("ファイル", [2]),
+            ("確認し", [2]),
+            ("削", [2]),
+            ("บันทึก", [3]),
+            ("파일 지워", [3]),
+            ("件文", []),
+            ("文置", []),
+            ("配置 確認", []),
+        ],
+    )
+    def test_are_found_wherever_they_stand(
+        self, unspaced: Store, row: SessionRow, q: str, numbers: list[int]
+    ) -> None:  # X14
+        """All letters in a row, with the signs of other scripts between them."""
+        assert unspaced.words.in_session(row.key, q) == numbers
+        assert sorted(no for _, _, no in unspaced.words.everywhere(q, SearchFilter(), 9)) == numbers
+
+    def test_are_forgotten_with_their_text(self, unspaced: Store, row: SessionRow) -> None:
+        """Nothing of a deleted session is found."""
+        with unspaced.write():
+            unspaced.words.remove(row.key, self.TEXTS)
+        assert [unspaced.words.in_session(row.key, q) for q in ("文件", "件", "ファ")] == [[], [], []]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime
 
+from scoring.history import UNSPACED
 from webapp.services.catalog.answers import Hit, Results
 from webapp.services.planning.answers import Archive
 from webapp.services.planning.message_pages import Messages
@@ -115,7 +116,8 @@ def snippet(text: str, q: str) -> str:
     """Return one line of a text around the first of the words in `q`, with … where it was cut."""
     words = [re.escape(word) for word in re.findall(r"\w+", q)]
     flat = text if len(text) < 200_000 else text[:200_000]
-    match = re.search(rf"(?<!\w)(?:{'|'.join(words)})", flat, re.IGNORECASE) if words else None
+    begin = rf"(?:(?<!\w)|(?=[{UNSPACED}]))"
+    match = re.search(f"{begin}(?:{'|'.join(words)})", flat, re.IGNORECASE) if words else None
     start = max(0, match.start() - SNIPPET_CHARS // 3) if match else 0
     if start:
         start = flat.find(" ", start, start + 30) + 1 or start

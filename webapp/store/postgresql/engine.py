@@ -119,10 +119,10 @@ class Postgresql(Engine):
         with self.write():
             for name, statements in self._missing().items():
                 for statement in statements:
-                    self.run(statement)
+                    self.run(statement) if isinstance(statement, str) else statement(self)
                 self.run("INSERT INTO schema_steps (name) VALUES (?)", (name,))
 
-    def _missing(self) -> dict[str, Sequence[str]]:
+    def _missing(self) -> dict[str, Sequence[schema.Statement]]:
         """Return the statements of the steps that the database does not have, by name."""
         # to_regclass alone may use what the connection has cached; reading a table first makes it see new tables.
         if not self.rows("SELECT 1 FROM pg_class WHERE oid = to_regclass('schema_steps')"):

@@ -10,15 +10,34 @@ A step that adds a column to a sealed part also seals that part again, because t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sqlite_utils import Database
 
+from scoring.history import UNSPACED
+from webapp.store.engine import Engine
+from webapp.store.indexed_text import index_entries
 from webapp.store.postgresql.seals import sealed_again, statements
 from webapp.store.sqlite.migrations import migrations
 
+# SQL, or what changes more than SQL can.
+Statement = str | Callable[[Engine], None]
 # The newest of SQLite's migrations in the first PostgreSQL databases; each later one has a step.
 SINCE = "m012_seal_of_the_list"
-STEPS: dict[str, tuple[str, ...]] = {
+
+
+def _index_again(db: Engine) -> None:
+    """Index the sessions with texts of scripts without spaces, and all memories."""
+    sql = (
+        "SELECT key, next_seq FROM sessions s WHERE EXISTS "
+        "(SELECT 1 FROM entries e WHERE e.key BETWEEN s.key << 32 AND (s.key + 1 << 32) - 1 AND e.parts ~ ?)"
+    )
+    for session, next_seq in db.rows(sql, (f"[{UNSPACED}]",)):
+        index_entries(db, session, next_seq)
+    db.words.index_memories_again()
+
+
+STEPS: dict[str, tuple[Statement, ...]] = {
     "m013_senders": (
         "ALTER TABLE access_tokens DROP CONSTRAINT access_tokens_role_check",
         "ALTER TABLE access_tokens ADD CHECK (role IN ('viewer', 'operator', 'sender'))",
@@ -36,6 +55,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         )""",
     ),
     "m016_rows_by_zstd": (),
+    "m017_words_in_pairs": (_index_again,),
 }
 
 # SQLite's SQL -> PostgreSQL's. Numbers are given where rows have no key of ours; a summary's position is half a place.

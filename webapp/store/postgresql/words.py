@@ -15,7 +15,7 @@ from typing import Any
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
-from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
+from webapp.store.search_index import SearchFilter, WordIndex, any_words, in_pairs, terms
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 # The limits of a tsvector: characters of a word, the largest position, positions of a word, bytes in total.
@@ -51,7 +51,7 @@ def vector(text: str) -> str:
     """Return the words of a text with their places, as a tsvector is written."""
     places: dict[str, list[int]] = {}
     size = 0
-    for place, word in enumerate(words(text), 1):
+    for place, word in enumerate(words(in_pairs(text)), 1):
         found = places.setdefault(word, [])
         if len(found) < PLACES:
             size += 2 if found else 6 + len(word.encode())

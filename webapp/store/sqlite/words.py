@@ -1,17 +1,14 @@
-"""The index of words in SQLite: two FTS5 tables.
-
-That of entries holds no text of its own; that of memories and learnings follows by triggers.
-"""
+"""The index of words in SQLite: two FTS5 tables. That of entries, which may be large, holds no text of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
-from webapp.store.search_index import SearchFilter, WordIndex, any_words, terms
+from webapp.store.search_index import SearchFilter, WordIndex, any_words, in_pairs, terms
 
 # About a millisecond of work with the write lock held.
 MERGE_PAGES = 24
@@ -32,12 +29,11 @@ class Words(WordIndex):
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
-        self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", rows)
+        self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", _rows(session, texts))
 
     def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
-        self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
+        sql = "INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)"
+        self._db.run_many(sql, _rows(session, texts))
 
     def clear(self) -> None:
         self._db.run("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
@@ -78,13 +74,16 @@ class Words(WordIndex):
         return [(k >> SHIFT, number(k), no) for k, no in rows]
 
     def put_memory(self, number: int, text: str) -> None:
-        """Do nothing: triggers of the table have done it."""
+        self.remove_memory(number)
+        self._db.run("INSERT INTO memory_words (rowid, text) VALUES (?, ?)", (number, in_pairs(text)))
 
     def remove_memory(self, number: int) -> None:
-        """Do nothing: a trigger of the table has done it."""
+        self._db.run("DELETE FROM memory_words WHERE rowid = ?", (number,))
 
     def index_memories_again(self) -> None:
-        self._db.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
+        self._db.run("DELETE FROM memory_words")
+        for found, text in self._db.rows("SELECT id, text FROM memories"):
+            self.put_memory(found, text)
 
     def memories(self) -> set[int]:
         return {number for (number,) in self._db.each("SELECT id FROM memory_words_docsize")}
@@ -101,3 +100,7 @@ class Words(WordIndex):
             "ORDER BY bm25(memory_words), m.updated_at DESC, m.id DESC LIMIT ?"
         )
         return self._db.rows(sql, (expression, kind, limit))
+
+
+def _rows(session: int, texts: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    return ((key(session, seq), in_pairs(text[:INDEXED_CHARS])) for seq, text in texts if text)

@@ -138,6 +138,12 @@ class TestSnippet:
         assert found.endswith(" …")
         assert len(found) <= SNIPPET_CHARS + 4
 
+    def test_shows_a_word_inside_a_run_without_spaces(self) -> None:
+        """As the index finds it there."""
+        found = snippet("前" * 500 + "配置文件" + "后" * 500, "文件")
+        assert "配置文件" in found
+        assert found.startswith("… ")
+
     def test_is_the_beginning_if_no_word_occurs(self) -> None:
         """The index folds accents, the snippet does not."""
         assert snippet("naïve input", "naive") == "naïve input"

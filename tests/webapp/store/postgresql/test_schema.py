@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 
+import orjson
 import psycopg
 import pytest
 
@@ -18,6 +19,7 @@ from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import ForeignStore, StoreError
 from webapp.store import Store
+from webapp.store.log import EntryRow
 from webapp.store.postgresql.engine import STORE_LOCK
 from webapp.store.postgresql.schema import SINCE, STEPS
 from webapp.store.sqlite.migrations import migrations
@@ -74,6 +76,23 @@ class TestSchema:
                 again.usage.put_calls(row.key, [call._replace(call_key="d", service_tier="batch")])
             assert list(again.verify()) == []
             assert [one.service_tier for one in again.usage.calls(row.key)] == ["", "batch"]
+
+    def test_indexes_scripts_without_spaces_again(self, server: Server) -> None:
+        """A store from before finds what stands inside a run."""
+        parts = orjson.dumps([{"type": "text", "text": "先检查配置文件"}]).decode()
+        entry = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", parts, *(None,) * 5)
+        with closing(Store(server)) as made, made.write():
+            row = made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+            made.log.add_entries(row.key, [entry])
+            made.sessions.update(row.key, next_seq=1)
+            made.memories.add("memory", "使用制表符", None, None, 1)
+        with psycopg.connect(server.url) as old:
+            old.execute("DELETE FROM entry_words")
+            old.execute("DELETE FROM memory_words")
+            old.execute("DELETE FROM schema_steps WHERE name = 'm017_words_in_pairs'")
+        with closing(Store(server)) as again:
+            assert again.words.in_session(row.key, "文件") == [1]
+            assert len(again.memories.search("memory", ["制表"])) == 1
 
     def test_refuses_the_store_of_a_newer_version(self, server: Server) -> None:
         """A step that this version does not know: nothing is written by rules that have changed."""

@@ -13,6 +13,7 @@ from sqlite_utils import Database
 
 from webapp.errors import FullDisk
 from webapp.store import Store
+from webapp.store.indexed_text import unindex_entries
 from webapp.store.keys import key
 from webapp.store.sessions import SessionRow
 from webapp.store.sqlite import connection
@@ -205,6 +206,39 @@ class TestWordsOfCalls:
         }
         assert found == {"plums": [1], "nplums": [2], "text": [], "Write": [1]}
         store.close()
+
+
+class TestWordsInPairs:
+    """The index of a database that took a run without spaces for one word."""
+
+    def test_finds_what_stands_inside_a_run(self, tmp_path: Path) -> None:
+        """In messages and memories; nothing else is lost, and deleting the session leaves no word of it."""
+        said = (("先检查配置文件", "assistant"), ("plums", "user"))
+        with sqlite3.connect(tmp_path / "a.db") as connection:
+            migrations.apply(Database(connection), stop_before="m017_words_in_pairs")
+            connection.execute(
+                "INSERT INTO sessions (key, id, source, kind, next_seq, next_no, created_at, last_activity_at) "
+                "VALUES (1, 's', 'api', 'managed', 3, 3, 1, 1)"
+            )
+            for seq, (text, role) in enumerate(said, 1):
+                parts = orjson.dumps([{"type": "text", "text": text}]).decode()
+                connection.execute(
+                    "INSERT INTO entries (key, id, message_no, kind, role, parts) VALUES (?, x'00', ?, 'm', ?, ?)",
+                    (key(1, seq), seq, role, parts),
+                )
+                connection.execute("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", (key(1, seq), text))
+            connection.execute(
+                "INSERT INTO memories (kind, text, created_at, updated_at) VALUES ('memory', '使用制表符', 1, 1)"
+            )
+        connection.close()
+        with closing(Store(tmp_path / "a.db")) as store:
+            assert [store.words.in_session(1, q) for q in ("文件", "先检查", "plums")] == [[1], [1], [2]]
+            assert [m.text for m in store.memories.search("memory", ["制表"])] == ["使用制表符"]
+            with store.write():
+                unindex_entries(store.db, 1, 3)
+            assert store.words.numbers(1) == set()
+            assert store.words.in_session(1, "文件") == []
+            store.check()
 
 
 class TestTokens:
