@@ -166,7 +166,7 @@ class CoppiceOverview extends ReadingElement {
     const rows = arrange(sessions, filter);
     this.#names ??= distinctNames(sessions, Date.now());
     const value = { entries: by ? grouped(rows, { ...filter, by }) : rows, sort, names: this.#names };
-    const belonging = team(sessions);
+    const belonging = team(sessions, this.#choice);
     const several = belonging.users.length + belonging.hosts.length > 0;
     return html`<div class="page-head">
         <h1>Sessions</h1>

@@ -233,19 +233,21 @@ export function tally(sessions) {
 }
 
 /** The users, the hosts and the projects that the sessions belong to, as values with their labels; none where
- * there is one of it. @param {Api.Session[]} sessions */
-export function team(sessions) {
-  /** @param {(s: Api.Session) => string} of */
-  const several = (of) => {
-    const found = [...new Set(sessions.map(of))].filter(Boolean).sort();
+ * there is one of it. Those chosen count, too, even if their last session is gone. @param {Api.Session[]}
+ * sessions @param {Partial<Record<Group, string>>} [chosen] */
+export function team(sessions, chosen = {}) {
+  /** @param {Group} group */
+  const several = (group) => {
+    const all = new Set([...sessions.map(GROUPS[group]), chosen[group] ?? ""]);
+    const found = [...all].filter(Boolean).sort();
     return found.length > 1 ? found : [];
   };
   /** @param {string[]} names @returns {[value: string, label: string][]} */
   const same = (names) => names.map((name) => [name, name]);
-  const projects = [...folderNames(several(GROUPS.project))];
+  const projects = [...folderNames(several("project"))];
   return {
-    users: same(several(GROUPS.user)),
-    hosts: same(several(GROUPS.host)),
+    users: same(several("user")),
+    hosts: same(several("host")),
     projects: projects.sort(([, a], [, b]) => a.localeCompare(b)),
   };
 }

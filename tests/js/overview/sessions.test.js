@@ -236,6 +236,14 @@ describe("a team's sessions", () => {
     assert.deepEqual(team([ada, desk]), { users: [], hosts: same("box", "laptop"), projects: [] });
     assert.deepEqual(team([own, ada]).users, same("ada", "no user"));
   });
+  it("name what is chosen, even if its last session is gone", () => {
+    const gone = session({ id: "a", cwd: "/home/ada/app" });
+    assert.deepEqual(team([gone], { project: "/home/ada/app" }).projects, []);
+    assert.deepEqual(team([gone], { project: "/home/ada/old" }).projects, [
+      ["/home/ada/app", "app"],
+      ["/home/ada/old", "old"],
+    ]);
+  });
   it("are filtered by project, which is named by its folder", () => {
     const a = session({ id: "a", cwd: "/home/ada/x/app" });
     const b = session({ id: "b", cwd: "/home/bob/y/app" });
