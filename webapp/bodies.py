@@ -211,7 +211,7 @@ class ProxiedCall(Body):
     answer: str
     """The body of the answer: a document, or a stream of events."""
     whole: bool
-    """False if the connection broke off; a stream still counts if its last event had arrived."""
+    """False if the connection broke off; a stream that has its last event still counts whole."""
     at: Annotated[int, Field(ge=0, le=MOST)]
     """The time of the call in ms since 1970."""
     applied: Annotated[str, Field(max_length=100)]

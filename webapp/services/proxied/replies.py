@@ -1,7 +1,8 @@
 """A provider's answer, read from the bytes of a call: the messages in its wire format, the usage, the model.
 
-An answer is one JSON document or a stream of events. One that broke off or was refused is ignored. A stream is complete
-once its last event has arrived, also if its client has left by then.
+An answer is one JSON document or a stream of events. Of one that broke off, no message counts: the client may have used
+none of it. A stream is complete once its last event has arrived, also if its client has left by then. Anthropic names
+the tokens of the request at the beginning of a stream, so these count in any case, unless the provider failed.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Reply:
 
 
 def reply_of(wire_format: str, text: str, *, whole: bool = True) -> Reply | None:
-    """Return the parsed answer; None if it is incomplete, or not of this format.
+    """Return the parsed answer; None if nothing in it counts, or it is not of this format.
 
     Without `whole` its connection broke off: a stream can still be complete; a document was of no use to its client.
     """
@@ -104,7 +105,9 @@ def _anthropic_events(events: list[Mapping[str, Any]]) -> Reply | None:
             for at, arguments in inputs.items():
                 blocks[at]["input"] = call_input(arguments)  # cut off where the output limit was reached
             return _anthropic({**message, "content": [blocks[at] for at in sorted(blocks)], "usage": usage})
-    return None
+        elif kind == "error":
+            return None
+    return _anthropic({**message, "content": [], "usage": usage}) if message is not None else None
 
 
 def _grow(block: dict[str, Any], delta: Mapping[str, Any], inputs: dict[int, str], index: int) -> None:

@@ -33,7 +33,7 @@ def hand_over(client: Client, path: str, asked: Any, answer: Any, session: str, 
     """Send the copy of a call; return the server's answer."""
     call = {
         "provider": "openai", "path": path, "session": session, "parent": None, "status": 200,
-        "request": json.dumps(asked), "answer": json.dumps(answer),
+        "request": json.dumps(asked), "answer": answer if isinstance(answer, str) else json.dumps(answer),
         "whole": True, "at": 1_780_000_000_000, "applied": "", "reason": "", "subscription": False, **more,
     }  # fmt: skip
     return client.post("/api/proxy/calls", json=call)
@@ -100,6 +100,21 @@ class TestACall:
         """The retry continues the same session with its answer."""
         take(client, [user("a")], whole=False)
         take(client, [user("a")], "Yes.")
+        assert session(client)["messages"] == 2
+
+    def test_that_its_user_stopped_counts_what_was_sent(self, client: Client, app: App) -> None:  # X13, X5
+        """The provider names these tokens before it answers; the next call continues the session."""
+        asked = {"model": "claude-opus-4-5", "messages": [user("a")]}
+        usage = {"input_tokens": 900, "output_tokens": 1}
+        message = {"id": "m1", "type": "message", "content": [], "usage": usage}
+        begun = f"data: {json.dumps({'type': 'message_start', 'message': message})}\n\n"
+        stopped = {"provider": "anthropic", "whole": False}
+        hand_over(client, "/v1/messages", asked, begun, "proxy-s", **stopped)
+        assert session(client)["messages"] == 1
+        key = app.store.sessions.get("proxy-s").key
+        assert [one.input_tokens for one in app.store.usage.calls(key)] == [900]
+        again = {**asked, "messages": [user("a"), user("b")]}
+        hand_over(client, "/v1/messages", again, begun.replace("m1", "m2"), "proxy-s", **stopped)
         assert session(client)["messages"] == 2
 
     def test_on_the_side_gets_its_own_session(self, client: Client) -> None:  # X13

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from webapp.services.proxied.replies import reply_of
+from webapp.services.proxied.replies import Reply, reply_of
 
 
 def stream(*events: Any) -> str:
@@ -84,9 +84,17 @@ class TestAStream:
 
     def test_that_broke_off_is_ignored(self) -> None:  # X13
         """An incomplete answer gives no reply."""
-        assert reply_of("anthropic", stream(START, *block(0, {"type": "text", "text": ""}))) is None
+        assert reply_of("anthropic", stream(*block(0, {"type": "text", "text": ""}))) is None
         assert reply_of("openai", stream({"choices": [{"delta": {"content": "a"}}]})) is None
         assert reply_of("responses", stream({"type": "response.output_item.done", "item": {}})) is None
+
+    def test_that_its_client_left_counts_its_request(self) -> None:  # X13
+        """A user who presses Escape still pays for what was sent; not so where the provider failed."""
+        begun = [START, *block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Ye"})]
+        usage = {"input_tokens": 5, "output_tokens": 1}
+        assert reply_of("anthropic", stream(*begun), whole=False) == Reply([], usage, "c", "m1")
+        failed = {"type": "error", "error": {"type": "overloaded_error"}}
+        assert reply_of("anthropic", stream(*begun, failed)) is None
 
     def test_keeps_a_call_that_the_output_limit_cut_off(self) -> None:  # X13
         """Arguments that end early are no JSON; the answer and its usage still count."""
