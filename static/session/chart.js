@@ -52,6 +52,18 @@ export function across(points, time) {
   });
 }
 
+/** The x value of a change: its moment, or its message where it has none; the nearest end of the line if it is
+ * outside. @param {{ at: string | null, number: number | null }} change @param {Point[]} points
+ * @param {ArrayLike<number>} places those of the points @param {boolean} time */
+export function placeOf({ at, number }, points, places, time) {
+  const [first, last] = [places[0] ?? 0, places[places.length - 1] ?? 0];
+  const moment = time ? Date.parse(at ?? "") / 1000 : number;
+  if (moment !== null && Number.isFinite(moment)) return Math.min(Math.max(moment, first), last);
+  if (number === null) return null;
+  const after = points.findIndex((point) => point.number >= number);
+  return places[after] ?? last;
+}
+
 /** The columns of a stack, the highest first: each is the sum of its region and those below it, so that one
  * drawn later covers the lower part of one drawn before. @param {Point[]} points @param {number} regions how
  * many each point has @returns {number[][]} */

@@ -14,7 +14,17 @@ import { recall, remember } from "../shared/preferences.js";
 import { problem, READING } from "../shared/problem.js";
 import { mainGauge } from "../shared/session-facts.js";
 import { isByAgent, operationName } from "../shared/words.js";
-import { across, apart, hasTime, known, prefersTime, stacked, steepest, timeLabels } from "./chart.js";
+import {
+  across,
+  apart,
+  hasTime,
+  known,
+  placeOf,
+  prefersTime,
+  stacked,
+  steepest,
+  timeLabels,
+} from "./chart.js";
 
 const HEIGHT = 150;
 /** A shorter drag, in pixels, is a click. */
@@ -304,7 +314,7 @@ export class TokenChart extends CoppiceElement {
     stroke(ctx, bbox.left, y, bbox.left + bbox.width, y);
     ctx.setLineDash([]);
     const places = timeline.changes.map((mark) => {
-      const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
+      const at = placeOf(mark, timeline.points, plot.data[0], time);
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
       ctx.strokeStyle = isByAgent(mark.kind) ? look.warn : look.accent;

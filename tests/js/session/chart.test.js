@@ -7,6 +7,7 @@ import {
   hasTime,
   known,
   largestGap,
+  placeOf,
   prefersTime,
   stacked,
   steepest,
@@ -76,6 +77,27 @@ describe("the line", () => {
     const points = [point(1, noon, 11), point(2, later, 40)];
     assert.equal(known(points, 0), points);
     assert.equal(known(points, 900), points);
+  });
+});
+
+describe("the place of a change", () => {
+  const points = [point(1, noon), point(4, later), point(9, evening)];
+  const places = across(points, true);
+  /** @param {string | null} at @param {number | null} number */
+  const placed = (at, number) => placeOf({ at, number }, points, places, true);
+  it("is its moment on the scale of time, within the line", () => {
+    assert.equal(placed(later, 9), places[1]);
+    assert.equal(placed("2000-01-01T00:00:00Z", 1), places[0]);
+    assert.equal(placed("2100-01-01T00:00:00Z", 9), places[2]);
+  });
+  it("is that of its message where it has no moment", () => {
+    assert.equal(placed(null, 2), places[1]);
+    assert.equal(placed(null, 12), places[2]);
+    assert.equal(placed(null, null), null);
+  });
+  it("is its message on the scale of messages", () => {
+    assert.equal(placeOf({ at: noon, number: 6 }, points, [1, 4, 9], false), 6);
+    assert.equal(placeOf({ at: noon, number: null }, points, [1, 4, 9], false), null);
   });
 });
 
