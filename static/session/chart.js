@@ -52,9 +52,9 @@ export function across(points, time) {
   });
 }
 
-/** The x value of a change: its moment, or its message where it has none; the nearest end of the line if it is
- * outside. @param {{ at: string | null, number: number | null }} change @param {Point[]} points
- * @param {ArrayLike<number>} places those of the points @param {boolean} time */
+/** The x value of a change: its moment, or its message where it has none; the nearest end if outside.
+ * @param {{ at: string | null, number: number | null }} change @param {Point[]} points
+ * @param {ArrayLike<number>} places of the points @param {boolean} time */
 export function placeOf({ at, number }, points, places, time) {
   const [first, last] = [places[0] ?? 0, places[places.length - 1] ?? 0];
   const moment = time ? Date.parse(at ?? "") / 1000 : number;

@@ -84,7 +84,7 @@ class TestSchema:
         with closing(Store(server)) as made, made.write():
             row = made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
             made.log.add_entries(row.key, [entry])
-            made.sessions.update(row.key, next_seq=1)
+            made.db.run("UPDATE sessions SET next_seq = 1")
             made.memories.add("memory", "使用制表符", None, None, 1)
         with psycopg.connect(server.url) as old:
             old.execute("DELETE FROM entry_words")
