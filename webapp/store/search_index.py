@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from operator import add
 from typing import Any, NamedTuple
 
 from scoring.history import UNSPACED
@@ -57,7 +58,7 @@ def in_pairs(text: str) -> str:
 
 def _pairs(run: re.Match[str]) -> str:
     letters = run[0]
-    return f" {' '.join(letters[n : n + 2] for n in range(len(letters)))} "
+    return f" {' '.join(map(add, letters, letters[1:]))} {letters[-1]} "
 
 
 def _sought(text: str) -> str:
