@@ -214,7 +214,7 @@ def databases_of_servers(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
 def database(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A place for a store."""
     if engine == "sqlite":
-        yield tmp_path / "coppice.db"
+        yield servers.store_in(tmp_path)
     else:
         with request.getfixturevalue("cluster").database() as lent:
             yield lent

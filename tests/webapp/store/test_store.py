@@ -21,7 +21,7 @@ class TestStore:
 
     def test_keeps_everything_between_openings(self, database: Database) -> None:
         """Everything written is there when it is opened again."""
-        place = database / "deep" / "a.db" if isinstance(database, Path) else database
+        place = database.parent / "deep" / "a.db" if isinstance(database, Path) else database
         store = Store(place)
         with store.write():
             store.small.put_setting("x", 1)
