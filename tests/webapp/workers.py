@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Flask
 
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
@@ -35,8 +35,8 @@ class Worker:
 
 
 def worker(config: Config, queue_url: str) -> Worker:
-    """Return one more worker of a store."""
-    config = replace(config, queue=queue_url)
+    """Return one more worker of a store, which waits for the others however busy the machine is."""
+    config = replace(config, queue=queue_url, busy_seconds=PATIENCE)
     app = build(config, serves=True)
     return Worker(app, create_app(config, app=app))
 

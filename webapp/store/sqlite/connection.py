@@ -29,6 +29,7 @@ from webapp.store.private import make_folder, make_private
 from webapp.store.sqlite.backup import back_up, read_only
 from webapp.store.sqlite.migrations import migrations, step_names
 from webapp.store.sqlite.seals import Seals, seal_everything
+from webapp.store.sqlite.turnstile import Turnstile
 from webapp.store.sqlite.words import Words
 
 log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ NOT_UTF8 = "Could not decode to UTF-8"
 WAITING = 16
 TURN_SECONDS = 5.0
 LOCKED_OUT_SECONDS = 2.0
-LOCKED_OUT_WAIT_MS = 50
+LOCKED_OUT_WAIT_SECONDS = 0.05
 CACHE_KIB = 32_000
 EACH = 200  # rows that are read at a time
 MMAP_BYTES = 1 << 30
@@ -63,7 +64,7 @@ class Connections(Engine):
         super().__init__(str(path))
         self.path = path
         self.words = Words(self)
-        self._busy_ms = int(busy_seconds * 1000)
+        self._busy_seconds = busy_seconds
         self._synchronous = "FULL" if durable else "NORMAL"
         self._local = threading.local()
         self._all: weakref.WeakSet[_ThreadConnection] = weakref.WeakSet()
@@ -80,6 +81,7 @@ class Connections(Engine):
                 make_folder(path.parent, own=path.parent == default_folder())
                 if not path.is_dir():
                     make_private(path)
+            self._turnstile = Turnstile(path.parent)
             self._migrate()
 
     def _recognise(self) -> None:
@@ -146,7 +148,7 @@ class Connections(Engine):
         connection = sqlite3.connect(
             self.path,
             isolation_level=None,
-            timeout=self._busy_ms / 1000,
+            timeout=self._busy_seconds,
             check_same_thread=False,
             cached_statements=256,
         )
@@ -157,7 +159,7 @@ class Connections(Engine):
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """Switch to the write-ahead log; waits for a lock itself, because SQLite does not wait there."""
-        until = time.monotonic() + self._busy_ms / 1000
+        until = time.monotonic() + self._busy_seconds
         while True:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
@@ -284,9 +286,10 @@ class Connections(Engine):
             if not self._writing.acquire(timeout=TURN_SECONDS):
                 raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
             try:
-                wait_ms = self._wait_ms(came)
-                with own.using, self._translated("writing"):
-                    own.connection.execute(f"PRAGMA busy_timeout={wait_ms}")
+                wait, now = self._wait(came), time.monotonic()
+                with own.using, self._translated("writing"), self._turnstile.entered(wait / 2):
+                    left = max(0, now + wait - time.monotonic())
+                    own.connection.execute(f"PRAGMA busy_timeout={int(left * 1000)}")
                     own.connection.execute("BEGIN IMMEDIATE")
             except BusyStore:
                 self._locked_at = time.monotonic()
@@ -298,12 +301,12 @@ class Connections(Engine):
         finally:
             self._waiting.release()
 
-    def _wait_ms(self, came: float) -> int:
-        """Return how many milliseconds a thread that came at `came` waits for another process."""
+    def _wait(self, came: float) -> float:
+        """Return how many seconds a thread that came at `came` waits for another process."""
         if self._locked_at > came:
             return 0
         locked_out = time.monotonic() - self._locked_at < LOCKED_OUT_SECONDS
-        return min(self._busy_ms, LOCKED_OUT_WAIT_MS) if locked_out else self._busy_ms
+        return min(self._busy_seconds, LOCKED_OUT_WAIT_SECONDS) if locked_out else self._busy_seconds
 
     @contextmanager
     def read(self) -> Iterator[None]:

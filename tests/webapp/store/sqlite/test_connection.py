@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from webapp.errors import (
     BusyStore,
     ClosedStore,
@@ -25,6 +26,8 @@ from webapp.errors import (
 from webapp.store import Store
 from webapp.store.sqlite.connection import WAITING, Connections, translated
 from webapp.store.usage import Sample
+
+TURNS = 5
 
 
 def file_of(store: Store) -> Connections:
@@ -345,6 +348,35 @@ class TestUpkeep:
         before = file_of(store).path.stat().st_size
         store.db.checkpoint()
         assert file_of(store).path.stat().st_size > before
+
+
+class TestProcessesThatShareAStore:
+    """Two servers of one store, or an import beside a server."""
+
+    def test_take_turns(self, tmp_path: Path) -> None:
+        """One that writes without a pause keeps no other out."""
+        ended, written = Event(), list[int]()
+        with closing(Store(tmp_path / "a.db", busy_seconds=PATIENCE)) as one:
+
+            def write_on() -> None:
+                while not ended.is_set():
+                    with one.write():
+                        one.small.put_setting("x", len(written))
+                        time.sleep(0.02)
+                    written.append(1)
+
+            writing = Thread(target=write_on)
+            writing.start()
+            with closing(Store(tmp_path / "a.db", busy_seconds=PATIENCE)) as other:
+                until(lambda: written)
+                before = len(written)
+                for n in range(TURNS):
+                    with other.write():
+                        other.small.put_setting("y", n)
+                between = len(written) - before
+            ended.set()
+            writing.join()
+        assert between < 10 * TURNS  # one or two each; hundreds where both only ask again and again
 
 
 class TestAStoreThatAnotherProcessLocks:
