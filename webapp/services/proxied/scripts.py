@@ -142,4 +142,6 @@ class ProxyScripts:
         if session_id.startswith(ID_PREFIX) or self._followed.link(session_id) is not None:
             return True
         folder = hints.proxy_folder()
-        return any(Path(hints.path(name, hints.EDITS, folder)).exists() for name in names_of(session_id))
+        return Path(folder).is_dir() and any(
+            Path(hints.path(name, hints.EDITS, folder)).exists() for name in names_of(session_id)
+        )

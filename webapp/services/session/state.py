@@ -6,6 +6,7 @@ Every part is bounded in size. Stored as JSON in `sessions.state`, in the transa
 from __future__ import annotations
 
 from dataclasses import dataclass, field, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from scoring.formats import note_calls
@@ -23,6 +24,7 @@ TRAIL_POINTS = 24
 TURNS_KEPT = 6
 ENDS_KEPT = 16
 GROUPS_KEPT = 6
+_PLAIN = (int, float, str, bool)
 # What earlier versions stored, under the names of today.
 EARLIER_NAMES = {"told_window": "compaction_window", "told_at": "compaction_tokens"}
 
@@ -275,12 +277,11 @@ class SessionState:
     @classmethod
     def readable(cls, data: dict[str, Any], source: str) -> tuple[SessionState, bool]:
         """Return the stored state and whether it is damaged; a damaged one is replaced by a new one."""
-        new = cls.from_dict({}, source)
         try:
             found = cls.from_dict(data, source)
         except (TypeError, ValueError, KeyError, AttributeError):
-            return new, True
-        return (found, False) if _is_like(found, new) else (new, True)
+            return cls.from_dict({}, source), True
+        return (found, False) if _is_like(found, _sound(source)) else (cls.from_dict({}, source), True)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
@@ -315,14 +316,21 @@ def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, list | dict) else value
 
 
+@cache
+def _sound(source: str) -> SessionState:
+    """Return a new state of a session of that source, to compare others with."""
+    return SessionState.from_dict({}, source)
+
+
 def _is_like(value: Any, sound: Any) -> bool:
     """Return whether a value that was read has the expected types, including its nested fields."""
-    if type(value) is type(sound) and isinstance(sound, int | float | str):
-        return True  # most fields, at every load of a session
     if is_dataclass(sound):
-        return all(
-            _is_like(getattr(value, name), getattr(sound, name)) for name in sound.__dataclass_fields__
-        )
+        for name in sound.__dataclass_fields__:
+            one, like = getattr(value, name), getattr(sound, name)
+            # Most fields, at every load of a session, are plain and as expected.
+            if not (type(one) is type(like) and type(like) in _PLAIN) and not _is_like(one, like):
+                return False
+        return True
     if isinstance(sound, int | float) and not isinstance(sound, bool):
         return isinstance(value, int | float)
     if isinstance(value, list | tuple) and isinstance(sound, list):

@@ -318,12 +318,8 @@ class Postgresql(Engine):
         self._closed.set()
         self._pool.close(timeout=CLOSE_SECONDS)
 
-    @contextmanager
-    def _as_store_errors(self, doing: str) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            raise _store_error(error, doing, self.server) from error
+    def _store_error(self, error: BaseException, doing: str) -> StoreError | None:
+        return _store_error(error, doing, self.server) if isinstance(error, psycopg.Error) else None
 
 
 _ADAPTED = adapted()

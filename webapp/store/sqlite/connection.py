@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +170,8 @@ class Connections(Engine):
             else:
                 return
 
-    def _as_store_errors(self, doing: str) -> AbstractContextManager[None]:
-        return translated(doing, self.path)
+    def _store_error(self, error: BaseException, doing: str) -> StoreError | None:
+        return _store_error(error, doing, self.path)
 
     def inspect(self) -> None:
         """Check every page of the file, table by table; record a fault in `damage`."""
@@ -421,14 +421,21 @@ def translated(doing: str, path: Path) -> Iterator[None]:
     """Raise errors of SQLite and the system as ours, with the cause chained."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        raise _store_error(error, doing, path) from error
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
-            raise StoreError(f"{doing} {path} failed: {error}") from error
-        raise _damaged(path, str(error)) from error
-    except OSError as error:
-        raise StoreError(f"{doing} {path} failed: {error.strerror or error}") from error
+    except (sqlite3.Error, OSError) as error:
+        raise _store_error(error, doing, path) or error from error
+
+
+def _store_error(error: BaseException, doing: str, path: Path) -> StoreError | None:
+    """Return an error of SQLite or the system as ours; None for any other error."""
+    if isinstance(error, sqlite3.OperationalError):
+        return _operational(error, doing, path)
+    if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
+        return StoreError(f"{doing} {path} failed: {error}")
+    if isinstance(error, sqlite3.DatabaseError):
+        return _damaged(path, str(error))
+    if isinstance(error, OSError):
+        return StoreError(f"{doing} {path} failed: {error.strerror or error}")
+    return None
 
 
 def _damaged(path: Path, reason: str) -> DamagedStore:
@@ -437,7 +444,7 @@ def _damaged(path: Path, reason: str) -> DamagedStore:
     )
 
 
-def _store_error(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
+def _operational(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
     text = str(error)
     if text.startswith(NOT_UTF8):  # the rest is the content of the row
         return _damaged(path, NOT_UTF8)

@@ -24,7 +24,7 @@ from webapp.errors import (
     StoreError,
 )
 from webapp.store import Store
-from webapp.store.sqlite.connection import WAITING, Connections, translated
+from webapp.store.sqlite.connection import WAITING, Connections
 from webapp.store.usage import Sample
 
 TURNS = 5
@@ -331,10 +331,10 @@ class TestErrors:
         with pytest.raises(StoreError):
             Connections(tmp_path / "file" / "a.db")
 
-    def test_keep_the_cause(self, tmp_path: Path) -> None:
+    def test_keep_the_cause(self, store: Store) -> None:
         """SQLite's own error is chained for the log."""
-        with pytest.raises(StoreError) as caught, translated("reading", tmp_path):
-            raise sqlite3.OperationalError("no such table: x")
+        with pytest.raises(StoreError, match="no such table: x") as caught:
+            store.db.rows("SELECT 1 FROM x")
         assert isinstance(caught.value.__cause__, sqlite3.OperationalError)
 
 
