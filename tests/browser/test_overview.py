@@ -519,7 +519,8 @@ class TestImporting:
         read = server.app.importing.import_file
 
         def slow(name: str, data: Any, **given: Any) -> Any:
-            for _ in range(round(PATIENCE)):  # more than once, as in a real import: the page may not be in its room yet
+            # More than once, as in a real import: the page may not be in its room yet.
+            for _ in range(round(PATIENCE)):
                 server.app.bus.publish(ImportProgressed(name, 24_000_000, 60_000_000))
                 if go_on.wait(1):
                     break
