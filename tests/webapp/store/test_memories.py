@@ -41,8 +41,11 @@ class TestMemories:
             store.memories.add(MEMORY, "端口是八零八零", None, None, 1)
             changed = store.memories.add(MEMORY, "使用制表符", None, None, 2)
             store.memories.change(MEMORY, changed.id, "日志在文件夹里", 3)
-        found = {q: [m.text for m in store.memories.search(MEMORY, [q])] for q in ("八零", "文件", "制表")}
-        assert found == {"八零": ["端口是八零八零"], "文件": ["日志在文件夹里"], "制表": []}
+        found = {
+            q: [m.text for m in store.memories.search(MEMORY, [q])] for q in ("八零", "口", "文件", "制表")
+        }
+        port, log = "端口是八零八零", "日志在文件夹里"
+        assert found == {"八零": [port], "口": [port], "文件": [log], "制表": []}
 
     @pytest.mark.parametrize("words", [[], [""], ['"', "*", "AND"], ["\0"], ["(", ")"], ["\ud800"]])
     def test_are_looked_for_with_anything(self, store: Store, words: list[str]) -> None:

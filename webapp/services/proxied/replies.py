@@ -16,6 +16,8 @@ import orjson
 from scoring.formats import call_input
 from webapp.services.proxied.keys import CHAT_THOUGHTS
 
+# What Anthropic counts of a request.
+_SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 # The texts of a message in a chat completion.
 _CHAT_TEXTS = ("content", "refusal", *CHAT_THOUGHTS)
 # The texts of a call in it, by its type.
@@ -107,7 +109,9 @@ def _anthropic_events(events: list[Mapping[str, Any]]) -> Reply | None:
             return _anthropic({**message, "content": [blocks[at] for at in sorted(blocks)], "usage": usage})
         elif kind == "error":
             return None
-    return _anthropic({**message, "content": [], "usage": usage}) if message is not None else None
+    if message is None or not any(usage.get(name) for name in _SENT):  # some providers count only at the end
+        return None
+    return _anthropic({**message, "content": [], "usage": usage})
 
 
 def _grow(block: dict[str, Any], delta: Mapping[str, Any], inputs: dict[int, str], index: int) -> None:

@@ -119,7 +119,10 @@ class Postgresql(Engine):
         with self.write():
             for name, statements in self._missing().items():
                 for statement in statements:
-                    self.run(statement) if isinstance(statement, str) else statement(self)
+                    if isinstance(statement, str):
+                        self.run(statement)
+                    else:
+                        statement(self)
                 self.run("INSERT INTO schema_steps (name) VALUES (?)", (name,))
 
     def _missing(self) -> dict[str, Sequence[schema.Statement]]:

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 from sqlite_utils import Database
 
 from scoring.history import UNSPACED
+from webapp.errors import DamagedStore
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import index_entries
 from webapp.store.postgresql.seals import sealed_again, statements
 from webapp.store.sqlite.migrations import migrations
+from webapp.store.verify import BROKEN
 
 # SQL, or what changes more than SQL can.
 Statement = str | Callable[[Engine], None]
@@ -33,7 +36,8 @@ def _index_again(db: Engine) -> None:
         "(SELECT 1 FROM entries e WHERE e.key BETWEEN s.key << 32 AND (s.key + 1 << 32) - 1 AND e.parts ~ ?)"
     )
     for session, next_seq in db.rows(sql, (f"[{UNSPACED}]",)):
-        index_entries(db, session, next_seq)
+        with suppress(DamagedStore, *BROKEN):  # `verify` reports a damaged entry
+            index_entries(db, session, next_seq)
     db.words.index_memories_again()
 
 

@@ -6,7 +6,8 @@ Times are INTEGER milliseconds since 1970 UTC. `session` is the session's own nu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import suppress
 
 import orjson
 from sqlite_utils import Database, Migrations
@@ -17,11 +18,9 @@ from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
 from webapp.store.search_index import in_pairs
 from webapp.store.sqlite.seals import SCHEMA as SEALS
+from webapp.store.verify import BROKEN
 
 migrations = Migrations("coppice")
-
-TAKE_OUT = "INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)"
-PUT_IN = "INSERT INTO entry_words (rowid, text) VALUES (?, ?)"
 
 SCHEMA = """
 -- One conversation. `settings` holds only what it overrides. `automatic` null: as the settings say.
@@ -352,12 +351,7 @@ def m005_parents_without_circles(db: Database) -> None:
 @migrations()
 def m006_words_of_calls(db: Database) -> None:
     """Index calls by the words of their arguments instead of by their JSON text."""
-    for (session,) in db.execute("SELECT key FROM sessions").fetchall():
-        for key, message in _messages(db, session):
-            before, now = indexed(message, lambda arguments: [arguments]), indexed(message)
-            if before != now:
-                db.execute(TAKE_OUT, (key, before))
-                db.execute(PUT_IN, (key, now))
+    _index_again(db, lambda message: (indexed(message, lambda arguments: [arguments]), indexed(message)))
 
 
 @migrations()
@@ -503,24 +497,27 @@ def m016_rows_by_zstd(db: Database) -> None:
 def m017_words_in_pairs(db: Database) -> None:
     """Index texts of scripts without spaces by pairs of letters; the index of memories holds texts of its own."""
     for name in ("added", "removed", "changed"):
-        db.execute(f"DROP TRIGGER memories_{name}")
-    db.execute("DROP TABLE memory_words")
+        db.execute(f"DROP TRIGGER IF EXISTS memories_{name}")
+    db.execute("DROP TABLE IF EXISTS memory_words")
     db.execute("CREATE VIRTUAL TABLE memory_words USING fts5 (text, tokenize = 'unicode61')")
     for row, text in db.execute("SELECT id, text FROM memories").fetchall():
         db.execute("INSERT INTO memory_words (rowid, text) VALUES (?, ?)", (row, in_pairs(text)))
+    _index_again(db, lambda message: (indexed(message), in_pairs(indexed(message))))
+
+
+def _index_again(db: Database, words: Callable[[Message], tuple[str, str]]) -> None:
+    """Replace the indexed words of each entry; `words` returns those that are there, and those to come."""
+    sql = "SELECT key, parts FROM entries WHERE key BETWEEN ? AND ? AND message_no > 0"
     for (session,) in db.execute("SELECT key FROM sessions").fetchall():
-        for key, message in _messages(db, session):
-            before = indexed(message)
-            if (now := in_pairs(before)) != before:
-                db.execute(TAKE_OUT, (key, before))
-                db.execute(PUT_IN, (key, now))
-
-
-def _messages(db: Database, session: int) -> Iterator[tuple[int, Message]]:
-    """Yield the message of each entry that is in the index of words, with the entry's key."""
-    sql = "SELECT key, role, name, parts FROM entries WHERE key BETWEEN ? AND ? AND message_no > 0"
-    for key, role, name, parts in db.execute(sql, bounds(session)):
-        yield key, Message(role, tuple(part_from_dict(part) for part in orjson.loads(parts)), name)
+        for key, parts in db.execute(sql, bounds(session)):
+            with suppress(*BROKEN):  # a damaged entry keeps its words, and `verify` reports it
+                before, now = words(Message("user", tuple(map(part_from_dict, orjson.loads(parts)))))
+                if before != now:
+                    db.execute(
+                        "INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)",
+                        (key, before),
+                    )
+                    db.execute("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", (key, now))
 
 
 def step_names() -> set[str]:

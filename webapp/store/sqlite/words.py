@@ -91,7 +91,9 @@ class Words(WordIndex):
     def memories_with(
         self, kind: str, words: Iterable[str], columns: Sequence[str], limit: int
     ) -> list[tuple[Any, ...]]:
-        expression = " OR ".join(f'"{word}"' for word in any_words(words))
+        expression = " OR ".join(
+            found for word in any_words(words) if (found := match_expression(f'"{word}"'))
+        )
         if not expression:
             return []
         sql = (

@@ -89,10 +89,12 @@ class TestAStream:
         assert reply_of("responses", stream({"type": "response.output_item.done", "item": {}})) is None
 
     def test_that_its_client_left_counts_its_request(self) -> None:  # X13
-        """A user who presses Escape still pays for what was sent; not so where the provider failed."""
+        """A user who presses Escape still pays for what was sent; not so if the provider failed or has not counted."""
         begun = [START, *block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": "Ye"})]
         usage = {"input_tokens": 5, "output_tokens": 1}
         assert reply_of("anthropic", stream(*begun), whole=False) == Reply([], usage, "c", "m1")
+        uncounted = stream(*begun).replace('"input_tokens": 5', '"input_tokens": 0')
+        assert reply_of("anthropic", uncounted) is None
         failed = {"type": "error", "error": {"type": "overloaded_error"}}
         assert reply_of("anthropic", stream(*begun, failed)) is None
 

@@ -240,6 +240,26 @@ class TestWordsInPairs:
             assert store.words.in_session(1, "文件") == []
             store.check()
 
+    def test_leaves_out_what_is_damaged(self, tmp_path: Path) -> None:
+        """A store with an entry that cannot be read opens all the same."""
+        with sqlite3.connect(tmp_path / "a.db") as connection:
+            migrations.apply(Database(connection), stop_before="m017_words_in_pairs")
+            connection.execute(
+                "INSERT INTO sessions (key, id, source, kind, next_seq, next_no, created_at, last_activity_at) "
+                "VALUES (1, 's', 'api', 'managed', 4, 4, 1, 1)"
+            )
+            text = "先检查配置文件"
+            whole = orjson.dumps([{"type": "text", "text": text}]).decode()
+            for seq, parts in enumerate(("[{", '[{"type": "text", "text": 7}]', whole), 1):
+                connection.execute(
+                    "INSERT INTO entries (key, id, message_no, kind, role, parts) VALUES (?, x'00', ?, 'm', 'user', ?)",
+                    (key(1, seq), seq, parts),
+                )
+            connection.execute("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", (key(1, 3), text))
+        connection.close()
+        with closing(Store(tmp_path / "a.db")) as store:
+            assert store.words.in_session(1, "文件") == [3]
+
 
 class TestTokens:
     """Tokens of a database that knew two roles."""
