@@ -67,6 +67,17 @@ class TestSeals:
         with closing(Store(path)) as again:
             assert list(again.verify()) == []
 
+    def test_still_show_what_another_program_changed_after_a_migration(self, tmp_path: Path) -> None:
+        """A step that changes no sealed row seals none again."""
+        path = tmp_path / "old.db"
+        with closing(Store(path)) as made, made.write():
+            made.small.put_setting("a", 1)
+        with closing(sqlite3.connect(path)) as old, old:
+            old.execute("UPDATE settings SET value = '2'")
+            old.execute("DELETE FROM _sqlite_migrations WHERE name = 'm017_words_in_pairs'")
+        with closing(Store(path)) as again:
+            assert list(again.verify()) == ["settings were changed from outside"]
+
 
 def test_no_infinite_number_has_the_hash_of_none() -> None:  # S1
     """JSON has no infinite number, and SQLite has one."""

@@ -16,6 +16,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part, of_rows, rows_of
 from webapp.store.private import make_folder, make_private
 from webapp.store.sqlite.backup import back_up, read_only
-from webapp.store.sqlite.migrations import migrations, step_names
-from webapp.store.sqlite.seals import Seals, seal_everything
+from webapp.store.sqlite.migrations import migrations, parts_to_seal, step_names
+from webapp.store.sqlite.seals import Seals, seal_again
 from webapp.store.sqlite.turnstile import Turnstile
 from webapp.store.sqlite.words import Words
 
@@ -107,12 +108,16 @@ class Connections(Engine):
         try:
             if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sessions'").fetchone():
                 self._keep_copy(f"{self.path.name}.before-{waiting[0].name}")
+            # A damaged text stops no step; `verify` reports it.
+            connection.text_factory = partial(str, encoding="utf-8", errors="replace")
             migrations.apply(Database(connection))
-            seal_everything(connection)
+            seal_again(connection, parts_to_seal([step.name for step in waiting]))
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+        finally:
+            connection.text_factory = str
 
     def _keep_copy(self, name: str) -> None:
         """Copy the database before a migration, unless an earlier attempt has done so."""

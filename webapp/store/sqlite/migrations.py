@@ -1,12 +1,14 @@
 """The schema, as numbered steps. Append a step, never edit one that was released.
 
+A step that changes sealed rows, or adds a column to a sealed part, names the part in `RESEALED`.
+
 Times are INTEGER milliseconds since 1970 UTC. `session` is the session's own number (`sessions.key`), never its id.
 `key` is `session · 2³² + n`, see keys.py. JSON columns hold compact UTF-8 text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import orjson
@@ -16,11 +18,17 @@ from scoring.history import Facts, Features
 from scoring.messages import Message, part_from_dict
 from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
+from webapp.store.parts import PARTS
 from webapp.store.search_index import in_pairs
 from webapp.store.sqlite.seals import SCHEMA as SEALS
 from webapp.store.verify import BROKEN
 
 migrations = Migrations("coppice")
+
+# Every part is sealed again after this step and those before it; after a later one only the parts that it changes,
+# because a new seal would hide what another program has changed.
+SEALED_SINCE = "m012_seal_of_the_list"
+RESEALED = {"m014_service_tiers": ("calls",)}
 
 SCHEMA = """
 -- One conversation. `settings` holds only what it overrides. `automatic` null: as the settings say.
@@ -523,3 +531,10 @@ def _index_again(db: Database, words: Callable[[Message], tuple[str, str]]) -> N
 def step_names() -> set[str]:
     """Return the names of all steps of this version."""
     return {step.name for step in migrations.pending(Database(memory=True))}
+
+
+def parts_to_seal(steps: Sequence[str]) -> set[str]:
+    """Return the names of the parts to seal again after these steps."""
+    if any(step <= SEALED_SINCE for step in steps):
+        return {part.name for part in PARTS}
+    return {part for step in steps for part in RESEALED.get(step, ())}

@@ -6,6 +6,7 @@ Another program that opens the database has no such triggers.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from typing import Any
 
 from webapp.store.parts import PARTS, Part, digest, of_rows, rows_of
@@ -71,9 +72,10 @@ def _call(part: Part, row: str) -> str:
     return f"seal_row('{part.name}', {part.session.format(row + '.')}, {listed(part.columns, row + '.')})"
 
 
-def seal_everything(connection: sqlite3.Connection) -> None:
-    """Write the seals of all rows as they are now, after a migration, whose changes are trusted."""
-    connection.execute("DELETE FROM seals")
+def seal_again(connection: sqlite3.Connection, names: Collection[str]) -> None:
+    """Write the seals of these parts for the rows as they are now, after a migration that changed them."""
     for part in PARTS:
-        found = of_rows(part, connection.execute(rows_of(part)))
-        connection.executemany(ADD, [(owner, name, value) for (owner, name), value in found.items()])
+        if part.name in names:
+            connection.execute("DELETE FROM seals WHERE part = ?", (part.name,))
+            found = of_rows(part, connection.execute(rows_of(part)))
+            connection.executemany(ADD, [(owner, name, value) for (owner, name), value in found.items()])

@@ -69,16 +69,27 @@ class TestInterruptedMigrations:
         path = tmp_path / "a.db"
         self.older(path)
 
-        def fail(_: sqlite3.Connection) -> None:
+        def fail(*_: object) -> None:
             raise sqlite3.OperationalError("database or disk is full")
 
         with monkeypatch.context() as patch:
-            patch.setattr(connection, "seal_everything", fail)
+            patch.setattr(connection, "seal_again", fail)
             with pytest.raises(FullDisk):
                 Store(path)
         with closing(Store(path)) as again:
             assert [row.id for row in again.sessions.all()] == ["s"]
             assert list(again.verify()) == []
+
+    def test_do_not_come_of_a_text_that_is_no_utf_8(self, tmp_path: Path) -> None:
+        """The database opens, and the text stays for `verify` to report."""
+        path = tmp_path / "a.db"
+        self.older(path)
+        with closing(sqlite3.connect(path)) as old, old:
+            old.execute("UPDATE sessions SET title = CAST(x'61ff' AS TEXT)")
+        with closing(Store(path)) as again:
+            [(title,)] = again.db.rows("SELECT CAST(title AS BLOB) FROM sessions")
+            assert title == b"a\xff"
+            assert any("UTF-8" in fault for fault in again.verify())
 
     def test_have_a_copy_of_before(self, tmp_path: Path) -> None:
         """Beside the database, named by the step, for its owner alone; none for a new one."""
