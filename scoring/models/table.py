@@ -70,6 +70,11 @@ MINIMAX = f"{GENAI}, of minimax; output limit not confirmed"
 AMAZON = f"{GENAI}, of aws; output limit not confirmed"
 HOSTS = f"{GENAI}, window as hosts offer it; not confirmed"
 OLDER_LLAMA = "assumed: 128,000 as Meta announced; not confirmed"
+NEWER_LITELLM = "litellm 1.110.2"
+NEWER_OPENAI = f"developers.openai.com, models, as in {NEWER_LITELLM}"
+HYDROGEN = f"{NEWER_LITELLM}; output limit not confirmed"
+SPARK = f"{NEWER_LITELLM}, of ChatGPT; prices not confirmed"
+PI = "pi 1.6.0, its list of models; not confirmed"
 CARD = "assumed: as the maker's model card says; not confirmed"
 
 # Claude up to 4.6 counts some 15 % more tokens than o200k on agent traffic, 4.7 and later some 50 %, Gemini 8 %.
@@ -110,6 +115,8 @@ ROWS: tuple[Row, ...] = (
     Row("claude-3-haiku", 200_000, None, 4_096, 0.25, 0.03, 0.3, 1.25, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
     Row("claude-3", 200_000, None, 4_096, source="assumed: as Claude 3 Haiku", date="2026-11-20", factor=OLD_CLAUDE),
     # OpenAI: a separate input limit, the window less the output limit.
+    Row("gpt-6.2-astra", 1_050_000, 922_000, 128_000, 8, 0.4, 10, 40, PI, "2026-11-27", 272_000),
+    Row("gpt-6.2-sol", 1_050_000, 922_000, 128_000, 2, 0.1, 2.5, 10, PI, "2026-11-27", 272_000),
     Row("gpt-6-astra", 1_050_000, 922_000, 128_000, 10, 1, 12.5, 50, OPENAI, "2026-11-20", 272_000),
     Row("gpt-6-sol", 1_050_000, 922_000, 128_000, 2, 0.2, 2.5, 10, OPENAI, "2026-11-20", 272_000),
     Row("gpt-6-luna", 1_050_000, 922_000, 128_000, 0.1, 0.01, 0.125, 0.5, OPENAI, "2026-11-20", 272_000),
@@ -118,6 +125,8 @@ ROWS: tuple[Row, ...] = (
     Row("gpt-6-cyber", 1_050_000, 922_000, 128_000, 20, 2, 25, 100, UNSURE, "2026-11-20"),
     Row("gpt-6-rosalind", 1_050_000, 922_000, 128_000, 15, 1.5, 18.75, 75, LISTS, "2026-11-20"),
     Row("gpt-6", 1_050_000, 922_000, 128_000, source="assumed: as gpt-6-sol", date="2026-11-20"),
+    Row("gpt-daybreak-blue", 1_050_000, 922_000, 128_000, 4, 0.4, 5, 20, NEWER_OPENAI, "2026-11-27", 272_000),
+    Row("gpt-daybreak-red", 400_000, 272_000, 128_000, 12.5, 1.25, 15.625, 75, NEWER_OPENAI, "2026-11-27"),
     Row("gpt-5.6-sol", 1_050_000, 922_000, 128_000, 4, 0.4, 5, 20, OPENAI, "2026-11-20", 272_000),
     Row("gpt-5.6-terra", 1_050_000, 922_000, 128_000, 2, 0.2, 2.5, 12, OPENAI, "2026-11-20", 272_000),
     Row("gpt-5.6-luna", 1_050_000, 922_000, 128_000, 0.2, 0.02, 0.25, 1.2, OPENAI, "2026-11-20", 272_000),
@@ -133,6 +142,11 @@ ROWS: tuple[Row, ...] = (
     Row("gpt-5.5", 1_050_000, 922_000, 128_000, 5, 0.5, None, 30, OPENAI, "2026-11-20", 272_000),
     Row("gpt-5.4", 1_050_000, 922_000, 128_000, 2.5, 0.25, None, 15, OPENAI, "2026-11-20", 272_000),
     Row("gpt-5.3-codex", 400_000, 272_000, 128_000, 1.75, 0.175, None, 14, OPENAI, "2026-11-20"),
+    Row("gpt-5.3-codex-spark", 128_000, None, None, source=SPARK, date="2026-11-27"),
+    Row("gpt-5.2-codex", 400_000, 272_000, 128_000, 1.75, 0.175, None, 14, NEWER_LITELLM, "2026-11-27"),
+    Row("gpt-5.1-codex", 400_000, 272_000, 128_000, 1.25, 0.125, None, 10, NEWER_LITELLM, "2026-11-27"),
+    Row("gpt-5.1-codex-max", 400_000, 272_000, 128_000, 1.25, 0.125, None, 10, NEWER_LITELLM, "2026-11-27"),
+    Row("gpt-5-codex", 400_000, 272_000, 128_000, 1.25, 0.125, None, 10, NEWER_LITELLM, "2026-11-27"),
     Row("gpt-5.3", 128_000, None, 16_384, 1.75, 0.175, None, 14, NO_OUTPUT, "2026-11-20"),
     Row("gpt-5.3-chat", 128_000, None, 16_384, 1.75, 0.175, None, 14, LISTS, "2026-11-20"),
     Row("gpt-5.2-chat", 128_000, None, 16_384, 1.75, 0.175, None, 14, LISTS, "2026-11-20"),
@@ -172,6 +186,9 @@ ROWS: tuple[Row, ...] = (
     Row("gpt-oss", 131_072, None, 131_072, source=OPENAI_PAGE, date="2026-11-20"),
     # Google: the window is for input alone, output has a limit of its own.
     Row("gemini-4-argon", MIB, None, 65_536, 2, 0.1, None, 10, ARGON, "2026-11-20", factor=GEMINI),
+    Row("gemini-4-hydrogen", MIB, None, None, 1.5, 0.075, None, 7.5, HYDROGEN, "2026-11-27", factor=GEMINI),
+    Row("gemini-4-carbon", MIB, None, 32_768, 2, 0.1, None, 10, PI, "2026-11-27", factor=GEMINI),
+    Row("gemini-4-neon", MIB, None, 65_536, 3, 0.15, None, 15, PI, "2026-11-27", factor=GEMINI),
     Row("gemini-4", MIB, None, 65_536, source="assumed: as gemini-4-argon", date="2026-11-20", factor=GEMINI),
     Row("gemini-3.8-flash", MIB, MIB, 65_536, 0.75, 0.075, None, 3.75, GOOGLE, "2026-11-20", factor=GEMINI),
     Row("gemini-3.7-flash", MIB, MIB, 65_536, 0.75, 0.075, None, 3.75, FLASH, "2026-11-20", factor=GEMINI),
@@ -263,6 +280,7 @@ ROWS: tuple[Row, ...] = (
     Row("qwen-plus", 131_072, 129_024, 16_384, 0.4, None, None, 1.2, QWEN, "2026-11-20", factor=OPEN),
     Row("qwen-turbo", 131_072, 129_024, 16_384, 0.05, None, None, 0.2, QWEN, "2026-11-20", factor=OPEN),
     # Meta
+    Row("muse-ember-1.0", MIB, None, None, 0.1, 0.004, None, 0.5, PI, "2026-11-27", 200_000, factor=OPEN),
     Row("muse-spark", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
     Row("muse-spark-1.1", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
     Row("muse-spark-1.2", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
@@ -276,6 +294,7 @@ ROWS: tuple[Row, ...] = (
     Row("llama-3.3", 128_000, None, None, source=OLDER_LLAMA, date="2026-11-20", factor=OPEN),
     Row("llama-3.1", 128_000, None, None, source=OLDER_LLAMA, date="2026-11-20", factor=OPEN),
     # Z.ai
+    Row("glm-5-turbo", 200_000, None, 131_072, 1.2, 0.24, None, 4, PI, "2026-11-27", factor=OPEN),
     Row("glm-5.3", M, None, None, 1.4, 0.26, None, 4.4, ZAI, "2026-11-22", factor=OPEN),
     Row("glm-5.3-flash", M, None, None, 0.15, 0.03, None, 0.5, ZAI, "2026-11-22", factor=OPEN),
     Row("glm-5.2", M, None, None, 1.4, 0.26, None, 4.4, ZAI, "2026-11-22", factor=OPEN),
@@ -286,12 +305,18 @@ ROWS: tuple[Row, ...] = (
     Row("glm-4.5", 131_072, None, None, 0.6, 0.11, None, 2.2, ZAI_HOSTS, "2026-11-22", factor=OPEN),
     Row("glm-4.5-air", 131_072, None, None, 0.2, 0.03, None, 1.1, ZAI_HOSTS, "2026-11-22", factor=OPEN),
     # Moonshot and MiniMax
+    Row("kimi-k3.1-pro", MIB, None, None, 2, 0.2, 2, 10, MOONSHOT, "2026-11-27", factor=OPEN),
+    Row("kimi-k3.1-pro-highspeed", MIB, None, None, 4, 0.2, 4, 20, MOONSHOT, "2026-11-27", factor=OPEN),
+    Row("kimi-k3", MIB, None, None, 3, 0.3, 3, 15, MOONSHOT, "2026-11-27", factor=OPEN),
+    Row("kimi-k2.7-code-highspeed", 262_144, None, None, 1.9, 0.38, None, 8, MOONSHOT, "2026-11-27", factor=OPEN),
     Row("kimi-k2.7-code", 262_144, None, None, 0.95, 0.19, None, 4, MOONSHOT, "2026-11-22", factor=OPEN),
     Row("kimi-k2.6", 262_144, None, None, 0.95, 0.16, None, 4, MOONSHOT, "2026-11-22", factor=OPEN),
     Row("kimi-k2.5", 262_144, None, None, 0.6, 0.1, None, 3, MOONSHOT, "2026-11-22", factor=OPEN),
     Row("kimi-k2-thinking", 262_144, None, None, 0.6, 0.15, None, 2.5, MOONSHOT, "2026-11-22", factor=OPEN),
     Row("kimi-k2-0905", 262_144, None, None, 0.6, 0.15, None, 2.5, MOONSHOT, "2026-11-22", factor=OPEN),
     Row("kimi-k2", 131_072, None, None, 0.6, 0.15, None, 2.5, MOONSHOT, "2026-11-22", factor=OPEN),
+    Row("minimax-m3.1-flash", M, None, None, 0.15, 0.015, None, 0.6, MINIMAX, "2026-11-27", factor=OPEN),
+    Row("minimax-m3", M, None, None, 0.3, 0.06, None, 1.2, MINIMAX, "2026-11-27", 512_000, factor=OPEN),
     Row("minimax-m2.7", 204_800, None, None, 0.3, 0.06, 0.375, 1.2, MINIMAX, "2026-11-22", factor=OPEN),
     Row("minimax-m2", 204_800, None, None, 0.3, 0.03, 0.375, 1.2, MINIMAX, "2026-11-22", factor=OPEN),
     # Amazon

@@ -26,7 +26,7 @@ class TestNames:
             ("claude-3-5-sonnet@20241022", "claude-3-5-sonnet"),
             ("claude-3-opus-20240229", "claude-3-opus"),
             ("gpt-5-2025-08-07", "gpt-5"),
-            ("openai/gpt-5.1-codex-max", "gpt-5.1"),
+            ("openai/gpt-5.1-codex-max", "gpt-5.1-codex-max"),
             ("GPT-5.1-Codex-Mini", "gpt-5.1-codex-mini"),
             ("gpt-4o-2024-08-06", "gpt-4o"),
             ("gpt-4.1-mini-2025-04-14", "gpt-4.1-mini"),

@@ -96,7 +96,7 @@ def test_a_version_without_a_row_has_the_limits_of_the_version_before(
 
 
 @pytest.mark.parametrize(
-    "name", ["claude-sonnet-6", "gpt-7", "deepseek-v5", "grok-5", "kimi-k3", "o5", "gpt-4o-2024-08-06"]
+    "name", ["claude-sonnet-6", "gpt-7", "deepseek-v5", "grok-5", "kimi-k4", "o5", "gpt-4o-2024-08-06"]
 )
 def test_another_generation_and_a_date_take_no_other_version(name: str) -> None:
     """Generations have had smaller windows than those before them."""

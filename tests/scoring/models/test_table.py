@@ -38,7 +38,7 @@ class TestRows:
             "docs.x.ai",
         )
         more = ("api-docs.deepseek.com", "alibabacloud.com", "dev.meta.ai", "huggingface.co", "vercel.com")
-        assert row.source.startswith((*read, *more, "genai-prices", "litellm", "assumed: "))
+        assert row.source.startswith((*read, *more, "genai-prices", "litellm", "pi ", "assumed: "))
 
     def test_have_names_of_their_own(self) -> None:
         """No model has two rows."""
