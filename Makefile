@@ -18,9 +18,10 @@ SHARED ?= ../shared
 # Browser tests wait a lot, so there is work for more workers than cores. Idle workers take tests from busy ones.
 WORKERS ?= 3
 
-# The programs of the agents, as npm names them. Without `@latest` npm takes the newest version that asks for no newer
-# Node.js than this one, which is an old one of an agent that brings its own.
-AGENTS = $(addsuffix @latest,@anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent opencode-ai)
+# The programs of the agents, as npm names them, and the Node.js that pi needs. Without `@latest` npm takes the newest version that asks for no newer
+# Node.js than the system's, which is an old one.
+AGENTS = node@22 \
+	$(addsuffix @latest,@anthropic-ai/claude-code @openai/codex @google/gemini-cli @earendil-works/pi-coding-agent opencode-ai)
 
 .PHONY: agents turns help run test test-postgresql setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench fleet bench-retention bench-harms lock docs screenshots wheel client clean
 
