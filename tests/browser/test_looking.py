@@ -37,6 +37,13 @@ PAINTED = """colour => {
 }"""
 
 
+def in_place(page: Page, one: str, other: str, condition: str) -> None:
+    """Return once the first element of each selector is there, and `condition` holds for their two boxes."""
+    boxes = "names.map(name => document.querySelector(name)?.getBoundingClientRect())"
+    script = f"names => {{ const boxes = {boxes}; return boxes.every(Boolean) && ({condition})(...boxes); }}"
+    holds(page, script, [one, other])
+
+
 def marks_opened(page: Page) -> dict[str, str]:
     """Click each of the two marks on the chart; return the number of the opened message -> the name of the mark."""
     marks = page.locator(".chart-marks button")
@@ -198,6 +205,7 @@ class TestTheChart:
         page.goto(f"{server.url}/sessions/{session}")
         over = page.locator("token-chart .u-over")
         expect(over).to_be_visible()
+        expect(page.locator(".msg").first).to_be_visible()
         place = over.bounding_box()
         assert place is not None
         page.mouse.move(place["x"] + place["width"] * 0.25, place["y"] + 40)
@@ -367,15 +375,11 @@ class TestWideScreens:
         page.set_viewport_size({"width": 1920, "height": 1080})
         page.goto(f"{server.url}/sessions/{managed(server, 60)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
-        bars, chart = page.locator(".bars").bounding_box(), page.locator(".chart-panel").bounding_box()
-        assert bars is not None
-        assert chart is not None
-        assert (bars["y"], bars["height"]) == (chart["y"], chart["height"])
-        assert bars["x"] + bars["width"] < chart["x"]
-        text, fate = page.locator(".m-open").first.bounding_box(), page.locator(".fate").first.bounding_box()
-        assert text is not None
-        assert fate is not None
-        assert text["x"] + text["width"] <= fate["x"]
+        in_place(
+            page, ".bars", ".chart-panel",
+            "(bars, chart) => bars.y === chart.y && bars.height === chart.height && bars.right < chart.x",
+        )  # fmt: skip
+        in_place(page, ".m-open", ".fate", "(text, fate) => fate.width > 0 && text.right <= fate.x")
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
     def test_show_each_message_on_one_line(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
