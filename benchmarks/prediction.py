@@ -218,7 +218,7 @@ class Replay:
         if self._known is not None:
             return self._known
         learned = expected(self.traits, self._lessons)
-        return calibration.started(learned.unseen, learned.second or 0, learned.restored or 0)
+        return Calibration(unseen=learned.unseen, second=learned.second or 0, restored=learned.restored or 0)
 
     def _predict(self, usage: Usage, model: str | None, before: int, chars: int) -> None:
         known, real = self._calibration(), usage.sent_tokens

@@ -6,7 +6,6 @@ from scoring.tokens.calibration import (
     STEADY_SHARE,
     Calibration,
     Certainty,
-    started,
 )
 from scoring.tokens.counting import (
     DEFINITION,
@@ -47,6 +46,5 @@ __all__ = [
     "family_of",
     "is_sum",
     "part_tokens",
-    "started",
     "unseen_of_sums",
 ]

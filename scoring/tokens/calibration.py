@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any, Literal, TypeVar
 
 Certainty = Literal["exact", "calibrated", "estimated"]
-Verdict = Literal["true", "false", "fell", "behind"]
+Judgement = Literal["fits", "foreign", "fell", "behind"]
 Name = TypeVar("Name")
 # Between two calls: the estimated tokens that were added, and the real growth of the context.
 Sample = tuple[int, int]
@@ -99,11 +99,6 @@ class Calibration:
         fields["samples"] = tuple((int(x), int(y)) for x, y in fields.get("samples", ()))
         previous = fields.get("previous")
         return cls(**fields | {"previous": None if previous is None else cls.from_dict(previous)})
-
-
-def started(unseen: int, second: int = 0, restored: int = 0) -> Calibration:
-    """Return the calibration before the first call, with overheads from other sessions (`scoring.tokens.overheads`)."""
-    return Calibration(unseen=unseen, second=second, restored=restored)
 
 
 def counted_for(known: Calibration, prior: float) -> Calibration:
@@ -191,12 +186,12 @@ def judged(
     whole: bool = True,
     model: str = "",
     least_share: float = STEADY_SHARE,
-) -> tuple[Verdict, int]:
+) -> tuple[Judgement, int]:
     """Return the judgement on a report of `real_input` tokens, and by how many tokens it is below the expected size.
 
     `surely_sent` is the part of `estimate_before` that no agent removes by itself. `steady`: nothing leaves the
     context unless we take it out (a managed session). `whole`: the report includes cached tokens for certain. `model`
-    answered the call. `least_share` is the smallest share of its estimate that a text can take. "false": the report
+    answered the call. `least_share` is the smallest share of its estimate that a text can take. "foreign": the report
     cannot belong to this conversation and changes nothing (X11). "fell" and "behind": the agent has removed something
     from its context (X24). Real input that fell is certain; real input behind the expectation may be due to a wrong
     estimate.
@@ -205,9 +200,9 @@ def judged(
     if steady and same_model:
         least = _least_steady(known, estimate_before, surely_sent, least_share, whole=whole)
         if real_input < least:
-            return "false", 0
+            return "foreign", 0
     if not (steady or known.known) and real_input < least_share * known.factor * surely_sent:
-        return "false", 0  # an agent sends more than the text: a system prompt and tools
+        return "foreign", 0  # an agent sends more than the text: a system prompt and tools
     said, _ = total(known, estimate_before)
     kept = known.factor * (estimate_before - surely_sent)
     # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.
@@ -217,16 +212,16 @@ def judged(
     if least < UNSEEN_FROM:
         least = min(least, known.factor * surely_sent)
     if least >= FALSE_FROM and real_input < FALSE_SHARE * least:
-        return "false", 0
+        return "foreign", 0
     if known.anchor_real is None or known.input_real is None or known.broken or not same_model:
-        return "true", 0
+        return "fits", 0
     behind = said - real_input
     if estimate_before >= known.input_estimate and known.input_real - real_input > LOST_FALL:
         return "fell", behind
     return (
         ("behind", behind)
         if behind > max(LOST_LEAST, LOST_SHARE * (said - known.input_real))
-        else ("true", 0)
+        else ("fits", 0)
     )
 
 

@@ -162,7 +162,7 @@ def _arguments(call: ToolCall, counter: TokenCounter) -> int:
         return 0
     try:
         arguments = json.loads(call.arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return each
     return each * len(arguments) if isinstance(arguments, dict | list) else each
 

@@ -37,6 +37,8 @@ _PARTS = 3_000
 _SHORT_WORD, _LONG_WORD, _LETTER_BEYOND_SIX, _CAPITAL = 1.0, 0.62, 0.205, 0.273
 _DIGITS, _BLANK_AND_DIGITS, _MIXED, _MIXED_CHARACTER = 1.4, 2.5, 0.5, 0.427
 _UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 0.312, 0.858, 1.1, 0.853
+# The longest runs of one character that are a token, such as the rule below a heading.
+_LONGEST_RULE, _MOST_BREAKS, _WIDEST_BLANK = 64, 16, 128
 # Tokens of a word in languages with accents, at least one: for the word, and for each letter. The accents of
 # Western Europe are frequent in the vocabulary, others (Czech, Polish) are not; Nordic words are less frequent.
 _WESTERN, _EASTERN, _NORTHERN = (0.3, 0.15), (0.05, 0.32), (0.3, 0.25)
@@ -186,12 +188,19 @@ def _tokens(piece: str) -> float:
     if first.isalnum():
         return _word_cost(piece)
     if first == "_":
-        return _UNDERSCORE
+        return _UNDERSCORE + _beyond(length, _LONGEST_RULE)
     if first == "\n":
-        return _NEW_LINE
+        return _NEW_LINE + _beyond(piece.count("\n"), _MOST_BREAKS)
     if first.isspace():
-        return _BLANK_AND_DIGITS if piece[-1].isdigit() else _INDENT
-    return _SIGNS if length <= 2 else _SIGNS * (length + 1) / 3
+        return _BLANK_AND_DIGITS if piece[-1].isdigit() else _INDENT + _beyond(length, _WIDEST_BLANK)
+    if length <= 2 or piece == first * length:
+        return _SIGNS + _beyond(length, _LONGEST_RULE)
+    return _SIGNS * (length + 1) / 3
+
+
+def _beyond(length: int, longest: int) -> float:
+    """Return the tokens that a run of one character takes more than one of the `longest` length that is a token."""
+    return max(0, length - longest) / longest
 
 
 def _word_cost(piece: str) -> float:

@@ -105,7 +105,7 @@ def _always(width: int, height: int) -> int:
 def _by_area(width: int, height: int) -> int:
     """Return tokens where no rule is published: one for 28 x 28 pixels, as in most open models, at most 1,600."""
     shrink = min(1.0, sqrt(1_600 * 28 * 28 / (width * height)))
-    return _patches(ceil(width * shrink), ceil(height * shrink), 28)
+    return min(1_600, _patches(ceil(width * shrink), ceil(height * shrink), 28))
 
 
 # Of 193 stretches of 1,000 tokens and more on Claude, none grew by less than 0.86 of the count; of 18 on gpt-5.1, 0.94.

@@ -22,7 +22,6 @@ from scoring.tokens.calibration import (
     judged,
     observe,
     split,
-    started,
     total,
 )
 
@@ -65,7 +64,7 @@ class TestTheTotal:
 
     def test_has_what_other_sessions_taught_before_the_first_call(self) -> None:  # X11
         """Overheads of earlier sessions are added, and it is still an estimate."""
-        assert total(started(UNSEEN), 1_000) == (UNSEEN + 1_000, "estimated")
+        assert total(Calibration(unseen=UNSEEN), 1_000) == (UNSEEN + 1_000, "estimated")
 
     def test_is_exact_right_behind_a_call(self) -> None:  # X11
         """Input and output as reported, and nothing else."""
@@ -206,7 +205,7 @@ class TestLearning:
 
     def test_expects_at_the_second_call_what_other_sessions_had_there(self) -> None:
         """Some agents put their lists into the second call; once it has passed, it is no longer expected."""
-        known = observe(started(UNSEEN, second=2_500), UNSEEN, 50, 100, 50, call="1")
+        known = observe(Calibration(unseen=UNSEEN, second=2_500), UNSEEN, 50, 100, 50, call="1")
         assert total(known, 350)[0] == UNSEEN + 50 + 200 + 2_500
         known = observe(known, UNSEEN + 50 + 200 + 2_400, 50, 350, 50, call="2")
         assert known.second == 2_400
@@ -214,7 +213,7 @@ class TestLearning:
 
     def test_takes_nothing_from_the_second_call_for_the_factor(self) -> None:
         """The additions of the second call do not change the factor."""
-        known = observe(started(UNSEEN), UNSEEN, 50, 100, 50, call="1")
+        known = observe(Calibration(unseen=UNSEEN), UNSEEN, 50, 100, 50, call="1")
         after = observe(known, UNSEEN + 50 + 200 + 2_400, 50, 350, 50, call="2")
         assert (after.second, after.factor, after.samples) == (2_400, 1.0, ())
 
@@ -250,7 +249,7 @@ class TestWhatIsForetold:
     def test_stays_where_the_call_reports_no_usage(self) -> None:
         """It is in the context, whether the last real total is known or none is."""
         known, estimate = followed(8, 1.0)
-        for state in (known, started(500)):
+        for state in (known, Calibration(unseen=500)):
             there = after_unreported_call(expecting(state, 130), 130)
             assert total(there, estimate)[0] == total(state, estimate)[0] + 130
             assert there.waiting == 0
@@ -261,27 +260,27 @@ class TestAReport:
 
     def test_cannot_name_fewer_tokens_than_a_fraction_of_what_was_sent(self) -> None:  # X11
         """At the first call, and later: cached tokens left out, or a title made on the side."""
-        assert judged(started(0), 12, 20_000, 20_000) == ("false", 0)
+        assert judged(Calibration(unseen=0), 12, 20_000, 20_000) == ("foreign", 0)
         known, estimate = followed(6, 1.1)
-        assert judged(known, 400, estimate, estimate) == ("false", 0)
+        assert judged(known, 400, estimate, estimate) == ("foreign", 0)
 
     def test_is_believed_where_an_answers_thoughts_were_not_sent_again(self) -> None:  # X11
         """The answer was reported with them; less than what it took out of the context is no false report."""
-        known = observe(started(0), 100, 5_200, 100, 200)
-        assert judged(known, 350, 350, 350)[0] != "false"
+        known = observe(Calibration(unseen=0), 100, 5_200, 100, 200)
+        assert judged(known, 350, 350, 350)[0] != "foreign"
 
     def test_is_believed_of_a_small_context(self) -> None:
         """It tells nothing, unless an agent made the call: it sends more than the text from the first one on."""
-        assert judged(started(0), 12, 150, 150, steady=True) == ("true", 0)
-        assert judged(started(0), 12, 150, 150) == ("false", 0)
+        assert judged(Calibration(unseen=0), 12, 150, 150, steady=True) == ("fits", 0)
+        assert judged(Calibration(unseen=0), 12, 150, 150) == ("foreign", 0)
 
     def test_of_a_short_session_is_held_against_its_text_alone(self) -> None:  # X11
         """Most of it is not in the log, and may have become less."""
-        known = observe(started(0), 1_000, 40, 10, 90)
-        assert judged(known, 400, 100, 100)[0] != "false"
-        assert judged(known, 100, 600, 600) == ("false", 0)
+        known = observe(Calibration(unseen=0), 1_000, 40, 10, 90)
+        assert judged(known, 400, 100, 100)[0] != "foreign"
+        assert judged(known, 100, 600, 600) == ("foreign", 0)
 
-    @pytest.mark.parametrize(("less", "verdict"), [(400, "true"), (2_000, "fell")])
+    @pytest.mark.parametrize(("less", "verdict"), [(400, "fits"), (2_000, "fell")])
     def test_tells_of_a_fall_that_nothing_explains(self, less: int, verdict: str) -> None:  # X24
         """The agent has taken something out of its context."""
         known, estimate = followed(6, 1.0)
@@ -290,7 +289,7 @@ class TestAReport:
         assert found == verdict
         assert behind == (total(known, estimate)[0] - real if verdict == "fell" else 0)
 
-    @pytest.mark.parametrize(("grown", "verdict"), [(3_000, "behind"), (9_000, "true")])
+    @pytest.mark.parametrize(("grown", "verdict"), [(3_000, "behind"), (9_000, "fits")])
     def test_tells_of_growth_that_did_not_come(self, grown: int, verdict: str) -> None:  # X24
         """More than an estimate errs."""
         known, estimate = followed(6, 1.0)
@@ -303,7 +302,7 @@ class TestAReport:
         named = observe(known, total(known, estimate)[0], 50, estimate, 40, call="a", model="one")
         real = (named.input_real or 0) - 2_000
         assert judged(named, real, estimate + 40, estimate // 2, model="one")[0] == "fell"
-        assert judged(named, real, estimate + 40, estimate // 2, model="two") == ("true", 0)
+        assert judged(named, real, estimate + 40, estimate // 2, model="two") == ("fits", 0)
 
     def test_that_teaches_nothing_moves_the_anchor(self) -> None:  # X24
         """A clearing is no growth to learn from."""
@@ -344,15 +343,15 @@ class TestACompaction:
         """A document that the first call sent is gone too: a smaller report is true, and is what comes next time."""
         first = observe(Calibration(), 150_000, 2_000, 20, 2_000, call="c1")
         after = after_compaction(first)
-        assert judged(after, 19_000, 30, 30) == ("true", 0)
+        assert judged(after, 19_000, 30, 30) == ("fits", 0)
         then = observe(after, 19_000, 50, 30, 50, call="c2")
-        assert judged(then, 19_100, 100, 100) == ("true", 0)
+        assert judged(then, 19_100, 100, 100) == ("fits", 0)
         assert total(after_compaction(then), 30)[0] == 19_000
 
     def test_leaves_its_own_text_in_the_context(self) -> None:  # X11
         """A report of less than what is written down is false as before."""
         known, _ = followed(12, 1.0)
-        assert judged(after_compaction(known), 900, 3_000, 3_000) == ("false", 0)
+        assert judged(after_compaction(known), 900, 3_000, 3_000) == ("foreign", 0)
 
     def test_is_no_growth(self) -> None:
         """The first call after it adds no sample."""

@@ -51,10 +51,11 @@ class TestACounterOfAModel:
             assert cost(longer, PLAIN) == cost(shorter, PLAIN) + 3
 
     def test_bears_arguments_that_are_no_json(self) -> None:
-        """They count as one."""
+        """They count as one; so do arguments that are nested deeper than Python reads."""
         broken = Message("assistant", (ToolCall("1", "patch", "*** Begin"),))
         number = Message("assistant", (ToolCall("1", "patch", "17 18"),))
-        assert cost(broken, CLAUDES) == cost(number, CLAUDES)
+        deep = Message("assistant", (ToolCall("1", "patch", "[" * 5_000 + " " + "]" * 5_000),))
+        assert cost(broken, CLAUDES) == cost(number, CLAUDES) == cost(deep, CLAUDES)
 
     def test_counts_images_by_their_size(self) -> None:  # P8
         """It counts by its size where that is known, else by the family's flat cost."""

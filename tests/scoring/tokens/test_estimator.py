@@ -204,8 +204,15 @@ class TestBounds:
 
     def test_reads_a_million_blanks(self) -> None:
         """Runs that slow tokenizers down are read like any other text."""
-        assert estimate(" " * 1_000_000) >= 1
+        assert estimate(" " * 1_000_000) == pytest.approx(1_000_000 / 128, rel=0.01)
         assert estimate("─" * 100_000) > 1_000
+
+    @pytest.mark.parametrize(
+        "text", [" " * 5_000, "\n" * 2_000, "_" * 1_000, "=" * 80, "-" * 1_000, "```", "\n" + " " * 12]
+    )
+    def test_counts_runs_of_one_character_as_a_tokenizer_does(self, text: str, o200k: Count) -> None:  # P8
+        """Rules below headings, blank lines and wide indents are a few long tokens."""
+        assert estimate(text) == pytest.approx(o200k(text), rel=0.2, abs=1)
 
     @pytest.mark.parametrize(("word", "tokens"), [("aB", 500_001), ("1", 466_668), ("LoremIpsum", 200_000)])
     def test_reads_one_word_of_a_million_characters(self, word: str, tokens: int) -> None:  # P8

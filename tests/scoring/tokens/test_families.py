@@ -99,6 +99,10 @@ class TestImages:
         assert family_of("gpt-4o").image(2_048, 4_096) == 1_105
         assert family_of("gemini-2.5-flash").image(300, 200) == 258
 
+    def test_cost_at_most_1_600_where_no_rule_is_published(self) -> None:  # P8
+        """Whatever size a header claims."""
+        assert max(OTHER.image(40_000, 40_000), OTHER.image(1, 4_294_967_295)) <= 1_600
+
     @given(st.sampled_from([*FAMILIES.values(), OTHER]), st.integers(1, 20_000), st.integers(1, 20_000))
     def test_cost_something_and_not_the_window(self, family: object, width: int, height: int) -> None:
         """Whatever their size and shape."""

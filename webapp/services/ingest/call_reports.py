@@ -89,15 +89,15 @@ class CallReports:
             steady=not self._row.followed, whole=usage.whole, model=call.model or self._row.model or "",
             least_share=self._session.least_share if state.answered <= call.own else calibration.STEADY_SHARE,
         )  # fmt: skip
-        if verdict == "false":
+        if verdict == "foreign":
             state.set_report_aside(call.key, sent)
             return
         state.accept_report(call.key)
         state.largest = max(state.largest, sent)
-        self._observe(call, learns=verdict == "true")
+        self._observe(call, learns=verdict == "fits")
         if self._row.source in AGENTS:
             clearing = Clearing(call.no, lost, real, verdict == "fell", call.at, before_call.factor)
-            self._clear(call.key, clearing if verdict != "true" else None)
+            self._clear(call.key, clearing if verdict != "fits" else None)
 
     def add_output(self, call_key: str | None, usage: Usage) -> None:
         """Take a larger output of a call of the batch from a later row of it."""

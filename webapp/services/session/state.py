@@ -175,7 +175,7 @@ class SessionState:
         unseen = unseen_of_sums(runs)
         if unseen is not None and not self.summed:
             self.add_unseen(unseen - self.calibration.unseen, sample)
-            started = calibration.started(unseen)
+            started = Calibration(unseen=unseen)
             self.calibration, self.largest = calibration.counted_for(started, self.calibration.prior), 0
             self.answers -= sum(one.calls - 1 for one in runs[:-1])
         self.summed = unseen is not None or (self.summed and is_sum(run, self.calibration.unseen))
