@@ -77,14 +77,16 @@ def build(
 ) -> BuiltContext:
     """Build the context of a session for one call of a model.
 
-    `session` is a snapshot, a list in any wire format or of `Message`s, or a request body. `config` can be just
-    settings or a budget. `format` is the list's wire format, if the list alone is ambiguous.
+    `session` is a snapshot, a list in any wire format or of `Message`s, or a request body, whose prompt is used if
+    `system_prompt` is empty. `config` can be just settings or a budget. `format` is the list's wire format, if the
+    list alone is ambiguous.
 
     Raises:
         UnknownFormat, MalformedMessage: a list of wire objects cannot be read.
     """
     snapshot, rules = Snapshot.of(session, format), AssemblyConfig.of(config)
     rules = rules if rules.format else replace(rules, format=snapshot.format)
+    system_prompt = system_prompt or snapshot.system_prompt
     built = _Assembly(snapshot, rules, model, system_prompt).built()
     if built.over_budget is not None and (built.memories or built.learnings):
         bare = replace(snapshot, memories=(), learnings=())
@@ -116,8 +118,8 @@ class _Assembly:
             snapshot.learnings,
             budget.memory,
             budget.learnings,
-            self.counter,
             config.settings.learnings_shown,
+            self.counter,
         )
         self.notes += self.enriched.notes
         self.system_tokens = self._prompt_tokens(self.enriched.prompt)

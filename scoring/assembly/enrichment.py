@@ -11,12 +11,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scoring.counted import counted
 from scoring.history.content.words import stem
 from scoring.messages import Message, Text
 from scoring.tokens import ESTIMATOR, TokenCounter
 
 MEMORY_HEADING, LEARNINGS_HEADING = "## Relevant Memory", "## Past Learnings"
-LEARNINGS_SHOWN = 5
 MOST_WORDS = 32  # a query of more words than this finds everything
 _WORD = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W\d_]")
 _COMMON_WORDS = """
@@ -43,8 +43,8 @@ def enrich(
     learnings: Sequence[str],
     memory_tokens: int,
     learnings_tokens: int,
+    most_learnings: int,
     counter: TokenCounter = ESTIMATOR,
-    most_learnings: int = LEARNINGS_SHOWN,
 ) -> Enriched:
     """Return the prompt with the sections that fit their budgets; unchanged if nothing is added."""
     notes: list[str] = []
@@ -52,7 +52,7 @@ def enrich(
     learned = _whole(learnings, learnings_tokens, counter, most_learnings)
     left_out = sum(bool(text.strip()) for text in learnings) - len(learned)
     if left_out:
-        notes.append(f"{left_out} past learnings are left out")
+        notes.append(f"{counted(left_out, 'past learning')} {'is' if left_out == 1 else 'are'} left out")
     sections = [
         part
         for part in (prompt, _section(MEMORY_HEADING, memory), _section(LEARNINGS_HEADING, learned))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.budget import TokenBudget
-from scoring.formats import decode
+from scoring.formats import decode, system_text
 from scoring.history import Features, counter_of
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import ModelLimits
@@ -41,7 +41,7 @@ class Snapshot:
     """A session's context at one moment.
 
     `memories` and `learnings` are texts in the order of their relevance to the next message; `new_message` follows the
-    items. `format` is the wire format of the input, "" for none.
+    items. `system_prompt` is that of a request body. `format` is the wire format of the input, "" for none.
     """
 
     items: Sequence[Item | Summary] = ()
@@ -50,6 +50,7 @@ class Snapshot:
     tools: Sequence[Mapping[str, Any]] = ()
     tool_tokens: int | None = None
     new_message: Message | None = None
+    system_prompt: str = ""
     format: str = ""
 
     @classmethod
@@ -75,7 +76,10 @@ class Snapshot:
             session = list(session)
         decoded = decode(session, format)
         items = tuple(Item(str(n), m) for n, m in enumerate(decoded.messages))
-        return cls(items, tools=tuple(decoded.envelope.get("tools") or ()), format=decoded.format)
+        tools = decoded.envelope.get("tools")
+        listed = [one for one in tools if isinstance(one, Mapping)] if isinstance(tools, list | tuple) else ()
+        prompt = system_text(decoded.envelope)
+        return cls(items, tools=tuple(listed), system_prompt=prompt, format=decoded.format)
 
 
 # A budget without settings means (M1): the newest first, and nothing else is protected.

@@ -24,11 +24,11 @@ from scoring.formats.base import (
     system_text,
     turns_of,
 )
-from scoring.formats.checks import readable
+from scoring.formats.checks import opening_place, readable
 from scoring.formats.media import Source, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered, same_part
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, call_input, json_text, json_type
-from scoring.formats.repairs import OPENING, OPENING_TOKENS, opening, opening_place, repair
+from scoring.formats.repairs import OPENING, OPENING_TOKENS, opening, repair
 from scoring.formats.table import FORMATS, must_begin_with_user
 from scoring.messages import Message, Role, Text, Wire
 
@@ -61,9 +61,9 @@ def _surest(value: Any, certainties: Mapping[str, float]) -> Format:
 
 def _certainties(value: Any) -> dict[str, float]:
     """Return the certainty of each format, 0…1, for a list or body; {} for any other value."""
-    if not isinstance(value, list | Mapping):
+    if not isinstance(value, list | tuple | Mapping):
         return {}
-    seen = _distinct(value) if isinstance(value, list) else value
+    seen = value if isinstance(value, Mapping) else _distinct(value)
     return {name: format.recognise(seen) for name, format in FORMATS.items()}
 
 
@@ -92,7 +92,7 @@ def with_wire_format(message: Message, format: str) -> Message:
     return replace(message, wire=Wire(format, value))
 
 
-def _distinct(items: list[Any]) -> list[Any]:
+def _distinct(items: Sequence[Any]) -> list[Any]:
     """Return the items, but only one for each role of those that have just a role and a text."""
     flat: dict[str, Any] = {}
     others = []
@@ -274,7 +274,7 @@ def encode(
 
 
 def validate(
-    messages: Sequence[Any] | Mapping[str, Any],
+    messages: Sequence[Any],
     format: str,
     *,
     ready: bool = True,
@@ -282,7 +282,7 @@ def validate(
 ) -> list[str]:
     """Return the problems of a list by the documented rules of its format; empty if it is valid (X6).
 
-    `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the list is
+    `messages` are Messages, which are encoded first, or wire objects. With `ready` false the list is
     not about to be sent: its last message may be the assistant's, and calls at its very end may still be open.
     `decoded` has the message of each wire object, so that they are not read again; `matches_wire` must hold for each.
 
@@ -290,8 +290,6 @@ def validate(
         UnknownFormat: no such format exists.
     """
     target = _format(format)
-    if isinstance(messages, Mapping):
-        messages = messages.get(target.key) or []
     if messages and all(isinstance(m, Message) for m in messages):
         messages = encode(messages, format, {})
     items = list(messages)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scoring.formats.checks import adjacent_pairs, begins_with_user, last_user_present
+from scoring.formats.checks import adjacent_pairs, begins_with_user, has_user_message
 from scoring.formats.reading import string
 from scoring.messages import Message
 
@@ -36,7 +36,7 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
     """Return the problems of a list of wire messages that was read as `messages`."""
     problems = adjacent_pairs(messages, merged=True, ready=ready, unpaired=is_server_call)
     problems += begins_with_user(messages, frozenset({"system"}))
-    problems += last_user_present(messages)
+    problems += has_user_message(messages)
     for n, item in enumerate(items):
         if isinstance(item, Mapping):
             last = n == len(items) - 1

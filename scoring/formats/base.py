@@ -44,7 +44,8 @@ class Format:
     which providers would refuse a list, given its messages and whether it is about to be sent. `begins_with_user` is
     True if the first message has to be the user's. `join` makes one object of two neighbours, or returns None if both
     may stay; a format without it never joins. `shaped` brings a new object into the shape of another one, where a
-    format has several. `tool_names` matches the allowed names of tools, None allows any.
+    format has several. `keeps_reasoning`: new objects can hold reasoning. `tool_names` matches the allowed names of
+    tools, None allows any.
     """
 
     name: str
@@ -235,7 +236,9 @@ def place_system(envelope: MutableMapping[str, Any], own_key: str, texts: Sequen
 def _with_texts(existing: Any, texts: list[str], key: str) -> Any:
     """Return the system field of a body with texts added, in its own shape."""
     if key in _GEMINI_KEYS:
-        old = [{"text": existing}] if isinstance(existing, str) else list((existing or {}).get("parts", ()))
+        old = existing.get("parts") if isinstance(existing, Mapping) else existing
+        parts = [] if old is None else old if isinstance(old, list) else [old]
+        old = [{"text": one} if isinstance(one, str) else one for one in parts]
         return {"parts": [*old, *({"text": t} for t in texts)]}
     if isinstance(existing, list):
         return [*existing, *({"type": "text", "text": t} for t in texts)]

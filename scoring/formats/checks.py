@@ -6,7 +6,7 @@ A problem names the message by its index in the list and says what the provider 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from scoring.errors import MalformedMessage
@@ -118,16 +118,27 @@ def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
     ]
 
 
-def last_user_present(messages: Sequence[Message]) -> list[str]:
+def has_user_message(messages: Sequence[Message]) -> list[str]:
     """Return a problem for a list without any user message."""
     if any(m.role == "user" for m in messages):
         return []
     return ["no user message; expected at least one"]
 
 
-def begins_with_user(messages: Sequence[Message], but: frozenset[Role] = frozenset()) -> list[str]:
-    """Return a problem if the first message, apart from the roles in `but`, has no words of the user."""
+def opening_place(messages: Iterable[Message], but: frozenset[Role] = frozenset({"system"})) -> int | None:
+    """Return the place where a user message is missing: before the first message whose role is not in `but`.
+
+    None if that one is the user's and has no results of tools, or if there is none.
+    """
     first = next(((n, m) for n, m in enumerate(messages) if m.role not in but), None)
     if first is None or (first[1].role == "user" and not first[1].results):
+        return None
+    return first[0]
+
+
+def begins_with_user(messages: Sequence[Message], but: frozenset[Role] = frozenset()) -> list[str]:
+    """Return a problem if the first message, apart from the roles in `but`, has no words of the user."""
+    n = opening_place(messages, but)
+    if n is None:
         return []
-    return [f"message {first[0]}: the list begins with role {first[1].role}; expected a user message"]
+    return [f"message {n}: the list begins with role {messages[n].role}; expected a user message"]

@@ -134,11 +134,12 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
         return {"functionCall": {**_id(part.id), "name": part.name, "args": call_input(part.arguments)}}
     if isinstance(part, ToolResult):
         response: dict[str, Any] = {**_id(part.call_id), "name": part.name or "unknown"}
-        response["response"] = {"error" if part.is_error else "output": part.text}
+        key = "error" if part.is_error else "output"
+        response["response"] = {key: part.text}
         media = [_media(m, sources) or {"text": placeholder(m)} for m in part.media]
         lost = [m["text"] for m in media if "text" in m]
         if lost:
-            response["response"] = {"output": "\n".join(x for x in (part.text, *lost) if x)}
+            response["response"] = {key: "\n".join(x for x in (part.text, *lost) if x)}
         if len(lost) < len(media):
             response["parts"] = [m for m in media if "text" not in m]
         return {"functionResponse": response}
@@ -177,28 +178,33 @@ def _rewrite(block: Any, part: Part) -> Any:
     if isinstance(part, Text):
         return {**block, "text": part.text} if "text" in block else {"text": part.text}
     if isinstance(part, ToolCall):
-        key = "functionCall" if "functionCall" in block else "function_call"
-        if key not in block:  # code that the provider ran
-            key = "executableCode" if "executableCode" in block else "executable_code"
+        if either(block, "functionCall", "function_call") is None:  # code that the provider ran
+            key = _spelling(block, "executableCode", "executable_code")
             return {**block, key: {**block[key], "code": part.arguments}}
+        key = _spelling(block, "functionCall", "function_call")
         return {**block, key: {**block[key], "args": call_input(part.arguments)}}
     return _rewrite_result(block, part) if isinstance(part, ToolResult) else block
 
 
 def _rewrite_result(block: Any, part: ToolResult) -> Any:
-    for key in ("codeExecutionResult", "code_execution_result"):
-        if key in block:
-            return {**block, key: {**block[key], "output": part.text}}
-    key = "functionResponse" if "functionResponse" in block else "function_response"
+    if either(block, "codeExecutionResult", "code_execution_result") is not None:
+        key = _spelling(block, "codeExecutionResult", "code_execution_result")
+        return {**block, key: {**block[key], "output": part.text}}
+    key = _spelling(block, "functionResponse", "function_response")
     response = dict(block[key])
     field = "error" if part.is_error else _text_field(response.get("response"))
     if _response(Place(0), response).text != part.text or part.is_error:
         response["response"] = {
             field if field and (field != "error" or part.is_error) else "output": part.text
         }
-    if "parts" in response:
+    if response.get("parts"):
         response["parts"] = [p for p in response["parts"] if media_in(p) in (None, *part.media)]
     return {**block, key: response}
+
+
+def _spelling(block: Mapping[str, Any], camel: str, snake: str) -> str:
+    """Return the spelling in which a part has a field; a part that an SDK has dumped has other fields with null."""
+    return snake if block.get(camel) is None else camel
 
 
 def join(first: Any, second: Any) -> Any | None:

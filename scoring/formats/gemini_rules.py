@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scoring.formats.checks import adjacent_pairs, begins_with_user, last_user_present
+from scoring.formats.checks import adjacent_pairs, begins_with_user, has_user_message
 from scoring.messages import Message
 
 
@@ -23,7 +23,7 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
     """Return the problems of a list of contents that was read as `messages`."""
     problems = adjacent_pairs(messages, merged=False, ready=ready)
     problems += begins_with_user(messages)
-    problems += last_user_present(messages)
+    problems += has_user_message(messages)
     for n, item in enumerate(items):
         if isinstance(item, Mapping):
             problems += [f"message {n}: {p}" for p in _content(item)]
@@ -50,7 +50,7 @@ def _content(item: Mapping[str, Any]) -> Iterator[str]:
         if (
             isinstance(part, Mapping)
             and role != "model"
-            and ("functionCall" in part or "function_call" in part)
+            and either(part, "functionCall", "function_call") is not None
         ):
             yield f"a functionCall is in a content of role {role}; expected model"
 

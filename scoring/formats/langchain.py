@@ -20,7 +20,7 @@ from scoring.formats.blocks import (
     text_and_media,
     text_or_blocks,
 )
-from scoring.formats.checks import adjacent_pairs, last_user_present
+from scoring.formats.checks import adjacent_pairs, has_user_message
 from scoring.formats.media import Source, placeholder
 from scoring.formats.numbering import made_up_id
 from scoring.formats.patching import patch_blocks
@@ -200,7 +200,7 @@ def patch(value: Any, message: Message) -> Any:
         own = [p for p in message.parts if not isinstance(p, ToolCall | ToolResult)]
         fields["content"] = _patched_content(content, own, message)
         if fields.get("tool_calls"):
-            fields["tool_calls"] = _patched_calls(fields["tool_calls"], message)
+            fields["tool_calls"] = _patched_calls(fields, message)
     if "lc" in value:
         return {**value, "kwargs": fields}
     return {**value, "data": fields} if "data" in value else fields
@@ -220,8 +220,13 @@ def _patched_content(content: Any, own: Sequence[Part], message: Message) -> Any
     return patch_blocks(content, own, read=read_block, rewrite=rewrite_text, build=lambda p: _block(p, {}))
 
 
-def _patched_calls(calls: Any, message: Message) -> Any:
+def _patched_calls(fields: Mapping[str, Any], message: Message) -> Any:
+    """Return `tool_calls` with those of the message; calls that could not be parsed stay in their own field."""
     place = Place(0)
+    invalid = {
+        _call(place, call).id for call in place.items(fields.get("invalid_tool_calls"), "invalid_tool_calls")
+    }
+    calls = [call for call in message.calls if call.id not in invalid]
 
     def rewrite(block: Any, part: Part) -> Any:
         return {**block, "args": _wire_call(part)["args"]} if isinstance(part, ToolCall) else block
@@ -229,12 +234,14 @@ def _patched_calls(calls: Any, message: Message) -> Any:
     def build(part: Part) -> Any | None:
         return _wire_call(part) if isinstance(part, ToolCall) else None
 
-    return patch_blocks(calls, message.calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build)
+    return patch_blocks(
+        fields["tool_calls"], calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build
+    )
 
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
     """Return the problems for which providers would refuse the list; LangChain's own rule is only the pairing."""
-    problems = adjacent_pairs(messages, merged=False, ready=ready) + last_user_present(messages)
+    problems = adjacent_pairs(messages, merged=False, ready=ready) + has_user_message(messages)
     for n, message in enumerate(messages):
         if not message.parts and message.role in ("user", "system"):
             problems.append(f"message {n}: content is empty; expected text or a block")

@@ -21,7 +21,7 @@ from scoring.messages import Media
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The location of a medium's bytes: `data` is base64; exactly one of data, url and file_id is set."""
+    """The location of a medium's bytes: `data` is base64; at most one of data, url and file_id is set."""
 
     kind: str
     mime: str = ""

@@ -20,7 +20,7 @@ from scoring.formats.blocks import (
     text_and_media,
     text_or_blocks,
 )
-from scoring.formats.checks import adjacent_pairs, last_user_present
+from scoring.formats.checks import adjacent_pairs, has_user_message
 from scoring.formats.media import Source, data_url, placeholder
 from scoring.formats.numbering import made_up_id
 from scoring.formats.patching import patch_blocks
@@ -107,9 +107,8 @@ def _call(place: Place, call: Any) -> ToolCall:
     call_id = place.text(call.get("id"), "a tool call's id")
     if call.get("custom") is not None:
         custom = place.object(call["custom"], "custom")
-        return ToolCall(
-            call_id, place.tool_name(custom.get("name"), "name"), place.text(custom.get("input"), "input")
-        )
+        name = place.tool_name(custom.get("name"), "name")
+        return ToolCall(call_id or made_up_id(name), name, place.text(custom.get("input"), "input"))
     return _function(place, call_id, call.get("function"))
 
 
@@ -227,7 +226,7 @@ def _rewrite_call(block: Any, part: Part) -> Any:
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
     """Return the problems for which the API would refuse the list."""
-    problems = adjacent_pairs(messages, merged=False, ready=ready) + last_user_present(messages)
+    problems = adjacent_pairs(messages, merged=False, ready=ready) + has_user_message(messages)
     for n, item in enumerate(items):
         problems += [f"message {n}: {p}" for p in _item_problems(item)] if isinstance(item, Mapping) else []
     return problems

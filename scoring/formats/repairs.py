@@ -10,11 +10,12 @@ assistant message is a round of its own, in responses results may come anywhere 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scoring.formats import gemini
 from scoring.formats.anthropic_rules import is_server_call
+from scoring.formats.checks import opening_place
 from scoring.formats.table import must_begin_with_user
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
 
@@ -27,17 +28,6 @@ NO_RESULT = "[no result was recorded for this call]"
 def opening() -> Message:
     """Return the user message for the front of a list that begins with the assistant, if the provider requires one."""
     return Message("user", (Text(OPENING),))
-
-
-def opening_place(messages: Iterable[Message]) -> int | None:
-    """Return the place where a user message is missing: before the first message that is not a system message.
-
-    None if that one is the user's and has no results of tools, or if there is none.
-    """
-    first = next(((n, m) for n, m in enumerate(messages) if m.role != "system"), None)
-    if first is None or (first[1].role == "user" and not first[1].results):
-        return None
-    return first[0]
 
 
 def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:

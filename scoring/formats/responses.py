@@ -19,7 +19,7 @@ from scoring.formats.blocks import (
     rewrite_text,
     text_and_media,
 )
-from scoring.formats.checks import free_pairs, last_user_present
+from scoring.formats.checks import free_pairs, has_user_message
 from scoring.formats.media import Source, data_url, media_in, placeholder
 from scoring.formats.numbering import made_up_id
 from scoring.formats.patching import patch_blocks
@@ -254,7 +254,7 @@ def _patched_output(value: Any, result: ToolResult) -> Any:
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
     """Return the problems for which the API would refuse the list."""
-    problems = free_pairs(messages, ready) + last_user_present(messages)
+    problems = free_pairs(messages, ready) + has_user_message(messages)
     problems += _reasoning_followed(items, messages)
     for n, item in enumerate(items):
         problems += [f"message {n}: {p}" for p in _item(item)] if isinstance(item, Mapping) else []

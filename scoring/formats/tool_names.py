@@ -28,10 +28,13 @@ def allowed_name(name: str, pattern: re.Pattern[str] | None) -> str:
 
 
 def original_name(name: str) -> str:
-    """Return the name that `allowed_name` escaped; any other name unchanged."""
+    """Return the name that `allowed_name` escaped; any other name unchanged, such as `build_x86_image`."""
     return _ESCAPED.sub(_character, name) if "_x" in name else name
 
 
 def _character(match: re.Match[str]) -> str:
     code = int(match[1], 16)
-    return chr(code) if code <= 0x10FFFF else match[0]
+    character = chr(code) if code <= 0x10FFFF else ""
+    # A digit is escaped only as the first character, a letter of ASCII never.
+    plain = character.isascii() and (character.isalpha() or (character.isdigit() and match.start() > 0))
+    return character if character.isprintable() and not plain else match[0]

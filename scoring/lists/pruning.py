@@ -52,7 +52,11 @@ class Pruning:
         def original(position: int) -> Any:
             return _object(messages[position], wire_format) if objects is None else objects[position]
 
-        out = [encode([replaced[p]], wire_format)[0] if p in replaced else original(p) for p in kept]
+        def shortened(position: int) -> Any:
+            message = replaced[position]
+            return encode([message], message.wire.format if message.wire is not None else wire_format)[0]
+
+        out = [shortened(p) if p in replaced else original(p) for p in kept]
         if self.summary is not None and self.plan.summary is not None:
             place = bisect_left(kept, self.plan.summary.covers[0])
             out[place:place] = encode([self.summary.summary.as_message()], wire_format, like=like)

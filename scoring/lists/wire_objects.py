@@ -33,22 +33,16 @@ def safe_boundary(messages: Sequence[AnyMessage], target: int) -> int:
     """Return the position near `target` at which a list can be cut in two, so that everything before it can be dropped.
 
     This is the last turn start above 0 at or before the target, else the next one after it, else 0. Without any user
-    message it is the last unit boundary at or before the target.
+    message it is the last position at or before the target. No unit reaches across it.
     """
     typed = as_messages(messages)
     target = max(0, min(target, len(typed)))
-    starts = turn_starts(typed)
-    if not starts:
-        return _unit_boundary(typed, target)
-    before = [s for s in starts if 0 < s <= target]
-    after = [s for s in starts if s > target]
-    return before[-1] if before else after[0] if after else 0
-
-
-def _unit_boundary(messages: Sequence[Message], target: int) -> int:
-    """Return the last position at or before `target` that no unit reaches across."""
-    covered = {i for unit in units.units_of(messages) for i in range(unit[0] + 1, unit[-1] + 1)}
-    return next(i for i in range(target, -1, -1) if i not in covered)
+    within = {i for unit in units.units_of(typed) for i in range(unit[0] + 1, unit[-1] + 1)}
+    turns = turn_starts(typed)
+    if not turns:
+        return next(i for i in range(target, -1, -1) if i not in within)
+    starts = [s for s in turns if s > 0 and s not in within]
+    return max((s for s in starts if s <= target), default=min(starts, default=0))
 
 
 def units_of(messages: Sequence[AnyMessage]) -> list[tuple[int, ...]]:

@@ -16,23 +16,23 @@ class TestMemory:
 
     def test_stands_under_its_heading_behind_the_prompt(self) -> None:  # M3
         """The section follows the whole prompt, under its heading."""
-        made = enrich("You are an agent.", FACTS[:2], [], 1_000, 0)
+        made = enrich("You are an agent.", FACTS[:2], [], 1_000, 0, 5)
         assert made.prompt.startswith(f"You are an agent.\n\n{MEMORY_HEADING}\n\n- fact 0")
         assert made.memories == 2
 
     def test_is_cut_to_its_budget(self) -> None:  # M3
         """Conformance example 10: the section with its heading is within the budget."""
-        made = enrich("", FACTS, [], 100, 0)
+        made = enrich("", FACTS, [], 100, 0, 5)
         assert 0 < ESTIMATOR.count(made.prompt) <= 100
         assert "relevant memory is cut to 100 tokens" in made.notes[0]
 
     def test_is_left_out_where_nothing_fits(self) -> None:
         """If no line fits, the heading is left out too."""
-        assert enrich("p", FACTS, FACTS, 0, 0).prompt == "p"
+        assert enrich("p", FACTS, FACTS, 0, 0, 5).prompt == "p"
 
     def test_in_a_script_without_blanks_is_cut(self) -> None:
         """A text that is a single word is cut to the budget as well."""
-        made = enrich("", ["数据库连接失败" * 60], [], 60, 0)
+        made = enrich("", ["数据库连接失败" * 60], [], 60, 0, 5)
         assert 0 < ESTIMATOR.count(made.prompt) <= 60
 
 
@@ -41,14 +41,14 @@ class TestLearnings:
 
     def test_the_sixth_is_left_out(self) -> None:  # M3
         """Conformance example 10: at most five are added."""
-        made = enrich("", [], [f"learning {n}" for n in range(6)], 0, 1_000)
+        made = enrich("", [], [f"learning {n}" for n in range(6)], 0, 1_000, 5)
         assert made.learnings == 5
         assert "learning 5" not in made.prompt
-        assert made.notes == ("1 past learnings are left out",)
+        assert made.notes == ("1 past learning is left out",)
 
     def test_are_taken_whole_or_not_at_all(self) -> None:  # M3
         """A learning that is too large does not exclude the others."""
-        made = enrich("", [], ["long " * 500, "short one"], 0, 40)
+        made = enrich("", [], ["long " * 500, "short one"], 0, 40, 5)
         assert made.prompt == f"{LEARNINGS_HEADING}\n\n- short one"
         assert ESTIMATOR.count(made.prompt) <= 40
 

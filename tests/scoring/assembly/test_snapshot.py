@@ -40,6 +40,9 @@ class TestSnapshot:
         assert Snapshot.of(listed).format in ("openai", "anthropic")
         assert Snapshot.of(body).format == "anthropic"
         assert Snapshot.of(body).tools == ({"name": "t", "input_schema": {}},)
+        assert Snapshot.of(body).system_prompt == "You are."
+        for tools in ({"a": 1}, ["x"], [None]):
+            assert Snapshot.of({**body, "tools": tools}).tools == ()
 
 
 class TestTheRules:

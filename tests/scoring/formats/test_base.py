@@ -96,6 +96,8 @@ class TestPlaceSystem:
             ("system", "a", "a\n\nb"),
             ("instructions", None, "b"),
             ("systemInstruction", {"parts": [{"text": "a"}]}, {"parts": [{"text": "a"}, {"text": "b"}]}),
+            ("systemInstruction", {"parts": {"text": "a"}}, {"parts": [{"text": "a"}, {"text": "b"}]}),
+            ("systemInstruction", ["a"], {"parts": [{"text": "a"}, {"text": "b"}]}),
         ]
         for key, before, after in envelopes:
             envelope = {key: before}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.formats import openai
-from scoring.formats.checks import adjacent_pairs, begins_with_user, free_pairs, last_user_present, readable
+from scoring.formats.checks import adjacent_pairs, begins_with_user, free_pairs, has_user_message, readable
 from scoring.messages import Message, ToolCall, ToolResult, message
 
 
@@ -69,8 +69,8 @@ class TestFreePairs:
 
 def test_a_user_message_is_required() -> None:
     """A list without a user message is a problem."""
-    assert last_user_present([USER, SO]) == []
-    assert last_user_present([SO]) == ["no user message; expected at least one"]
+    assert has_user_message([USER, SO]) == []
+    assert has_user_message([SO]) == ["no user message; expected at least one"]
 
 
 def test_the_list_begins_with_the_user() -> None:

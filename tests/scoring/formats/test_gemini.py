@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from scoring.errors import MalformedMessage
-from scoring.formats import decode, encode
-from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult, message
+from scoring.formats import decode, encode, validate
+from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, message
 from tests.scoring.formats.lists import PNG
 
 
@@ -173,6 +173,14 @@ class TestWriting:
         assert written[0]["parts"][1]["fileData"]["fileUri"] == "https://example.org/a.png"
         assert written[2]["parts"][0]["functionResponse"]["parts"] == [inline]
 
+    def test_keeps_an_error_whose_image_has_no_place(self) -> None:
+        """The words for the image stand with the error's."""
+        failed = ToolResult("1", "boom", "f", True, (Media("image"),))
+        made = encode(
+            [message("assistant", "", ToolCall("1", "f", "{}")), message("tool", "", failed)], "gemini"
+        )
+        assert made[-1]["parts"][0]["functionResponse"]["response"]["error"].startswith("boom\n[image")
+
     def test_joins_new_contents_to_kept_neighbours(self) -> None:
         """A summary before a kept user content is merged with it, without changing the original."""
         item = {"role": "user", "parts": [{"text": "hi"}]}
@@ -209,6 +217,15 @@ class TestPatching:
             response("f", {"result": "x"}),
             response("g", {"output": "y"}),
         ]
+
+    def test_reads_what_an_sdk_dumps(self) -> None:
+        """Google's SDK writes every field of a part, most of them as null."""
+        null = {"text": None, "functionCall": None, "function_call": None, "code_execution_result": None}
+        answer = {"name": "f", "parts": None, "response": {"output": "long"}}
+        decoded = read("user", {**null, "function_response": answer})
+        [part] = encode([decoded.with_result_text(decoded.results[0].call_id, "x")], "gemini")[0]["parts"]
+        assert part == {**null, "function_response": {**answer, "response": {"output": "x"}}}
+        assert validate([{"role": "user", "parts": [{**null, "text": "hi"}]}], "gemini") == []
 
     def test_replaces_the_output_of_code(self) -> None:
         """The outcome field of a code result stays."""

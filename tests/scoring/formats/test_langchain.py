@@ -195,6 +195,10 @@ class TestPatching:
         written = encode([cut], "langchain")[0]["data"]
         assert written["content"] == [{"type": "text", "text": "x"}, block]
         assert written["tool_calls"] == [{**CALL, "args": {"a": 2}}]
+        invalid = {"id": "i", "name": "g", "args": "{", "error": "cut off", "type": "invalid_tool_call"}
+        both = read(data("ai", content="long", tool_calls=[CALL], invalid_tool_calls=[invalid]))
+        cut = Message("assistant", (Text("x"), *both.calls), wire=both.wire)
+        assert encode([cut], "langchain")[0]["data"]["tool_calls"] == [CALL]
         bare = encode([Message("assistant", (Text("x"),), wire=decoded.wire)], "langchain")[0]["data"]
         assert (bare["content"], bare["tool_calls"]) == ([{"type": "text", "text": "x"}], [])
 

@@ -90,6 +90,15 @@ class TestReading:
         """Content as string, list or null, calls of both kinds, refusals and reasoning."""
         assert read(item).parts == parts
 
+    def test_ties_calls_without_ids_by_name_and_order(self) -> None:
+        """Calls of custom tools as well."""
+        asked = [{"type": "custom", "custom": {"name": "f", "input": text}} for text in "ab"]
+        listed = [{"role": "assistant", "tool_calls": asked}]
+        listed += [{"role": "tool", "name": "f", "content": text} for text in "cd"]
+        made, *answers = decode(listed, "openai").messages
+        assert [r.call_id for one in answers for r in one.results] == [c.id for c in made.calls]
+        assert len({call.id for call in made.calls}) == 2
+
     def test_ties_the_older_function_messages_by_name(self) -> None:
         """A function_call and its function message have one made-up id."""
         called, answered = decode(

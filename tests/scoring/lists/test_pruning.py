@@ -108,6 +108,25 @@ class TestASummary:
         assert [one.content for one in loaded].count(text) == 1
 
 
+def test_a_shortened_message_keeps_its_own_format() -> None:
+    """A message of another format than the list's can hold several results."""
+    asked = [{"type": "tool_use", "id": i, "name": "read", "input": {}} for i in "ab"]
+    answers = [{"type": "tool_result", "tool_use_id": i, "content": OUTPUT} for i in "ab"]
+    listed = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": asked},
+        {"role": "user", "content": answers},
+        {"role": "assistant", "content": "parse_rows"},
+        {"role": "user", "content": "on"},
+    ]
+    typed = decode(listed, "anthropic").messages
+    history = History.of(typed, settings=PLAIN)
+    made = prune(history, typed, PLAIN, 2_500, wire_format="openai")
+    assert set(made.fitted.replaced) == {2}
+    there = made.wire(typed, "openai", listed)[made.fitted.kept.index(2)]
+    assert [block["tool_use_id"] for block in there["content"]] == ["a", "b"]
+
+
 class TestAPrune:
     """Prunes whose exact counts differ from the plan's estimates."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import scoring
 from scoring import (
@@ -109,10 +110,10 @@ class TestSafeBoundary:
         """A target between a call and its result moves back to the call."""
         assert safe_boundary([calls("1"), results("1"), calls("2"), results("2"), model()], 3) == 2
 
-    @given(any_messages)
-    def test_never_splits_a_unit_without_a_user(self, messages: list[Message]) -> None:  # P4
-        """Whatever the list, no unit reaches across the boundary."""
-        messages = [m for m in messages if not has_own_words(m)]
+    @given(any_messages, st.booleans())
+    def test_never_splits_a_unit(self, messages: list[Message], with_user: bool) -> None:  # P4
+        """No unit reaches across the boundary, even if the user's words are in one message with results."""
+        messages = [m for m in messages if with_user or not has_own_words(m)]
         for target in range(len(messages) + 1):
             cut = safe_boundary(messages, target)
             assert all(unit[-1] < cut or unit[0] >= cut for unit in units_of(messages))
