@@ -37,8 +37,8 @@ class Fill:
 class Bar:
     """One trigger as a bar: `percent` has one decimal and is not capped.
 
-    If summaries are made on request only (`armed` is false), nothing happens at the limit. Beyond it the bar is
-    `done`: it shows the amount since the last summary, without a percentage if there is no limit.
+    If summaries are made on request only (`armed` is false), nothing happens at the limit, and beyond it the bar shows
+    the amount without a percentage.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Bar:
         return utilization(self.value, self.limit)
 
     @property
-    def done(self) -> bool:
+    def is_ignored(self) -> bool:
         """Return whether the amount is beyond a limit at which nothing happens."""
         return not self.armed and self.value > self.limit
 
     def __str__(self) -> str:
-        if self.done:
+        if self.is_ignored:
             return f"{self.name} {self.value:,}"
         return f"{self.name} {self.value:,} / {self.limit:,} ({self.percent:.1f} %)"
 

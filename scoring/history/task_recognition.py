@@ -88,7 +88,7 @@ class Facts:
         """Count messages."""
         talk = 0
         for one in features:
-            if one.calls or one.results or one.content is not None:
+            if one.calls or one.results or one.names_file or one.content is not None:
                 self.add(one)
             elif one.role != "system":
                 talk += 1

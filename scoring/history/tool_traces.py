@@ -16,7 +16,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from scoring.messages import ToolResult
-from scoring.summary import COMMAND_KEYS, PATH_KEYS, first_string, shortened_text
+from scoring.summary import PATH_KEYS, command_of, first_string, shortened_text
 
 READ, WRITE = "r", "w"
 FAILED = "!"  # precedes the digest of a failed output
@@ -80,7 +80,9 @@ class Touch(NamedTuple):
         """
         if self.kind == WRITE:
             return True
-        return not self.last and (other.last <= READ_LINES if self.first else not other.last)
+        if self.last or self.first > 1:
+            return False
+        return other.last <= READ_LINES if self.first else not other.last
 
     @property
     def name(self) -> str:
@@ -211,11 +213,8 @@ def _number(parsed: Mapping[str, Any], keys: Sequence[str]) -> int:
 
 def _of_command(parsed: Mapping[str, Any]) -> str:
     """Return the file that a shell command only reads or only writes."""
-    command = next((v for k in COMMAND_KEYS if (v := parsed.get(k))), "")
-    if isinstance(command, list):
-        said = [str(one) for one in command]
-        command = said[2] if len(said) == 3 and said[1] in ("-lc", "-c") else " ".join(said)
-    if not isinstance(command, str) or (len(command) > _LONGEST_READ and "<<" not in command[:_LONGEST_READ]):
+    command = command_of(parsed)
+    if len(command) > _LONGEST_READ and "<<" not in command[:_LONGEST_READ]:
         return ""
     folder = first_string(parsed, _FOLDER_KEYS)
     if entered := _CD.match(command):

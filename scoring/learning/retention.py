@@ -19,7 +19,7 @@ BUDGETS = (50, 25, 10)
 
 
 def retention(settings: Settings, cases: Iterable[Case]) -> dict[str, float]:
-    """Return session -> the share of needed messages that plans with these settings keep, in percent."""
+    """Return session -> the share of the needed content that plans with these settings keep, in percent."""
     found: dict[str, list[float]] = {}
     for case in cases:
         found.setdefault(case.session, []).append(kept_share(case, settings))

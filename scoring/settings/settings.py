@@ -4,7 +4,7 @@ A preset is a complete `Settings`; a session's own settings are a dict of overri
 outside go through `Settings.from_dict`, which checks them as a whole and names every wrong field at once.
 
 Units: weights are points of a score (0...100), shares and ratings are 0...1, percents are 0...100, tokens and
-messages are whole numbers. `0` switches a cap or a tail off; `None` means that there is no cap.
+messages are whole numbers. `0` switches a tail or a share off; a cap of `None` means that there is none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Summaries: their value type, the built-in one without a model, and requests to a model for one."""
 
-from scoring.summary.files import COMMAND_KEYS, PATH_KEYS, first_string
+from scoring.summary.files import PATH_KEYS, command_of, first_string
 from scoring.summary.levels import (
     JudgedSummary,
     Level,
@@ -26,7 +26,6 @@ from scoring.summary.tombstones import (
 )
 
 __all__ = [
-    "COMMAND_KEYS",
     "CUT",
     "HEAD_CHARS",
     "PATH_KEYS",
@@ -37,6 +36,7 @@ __all__ = [
     "built_in",
     "cleared",
     "cleared_result",
+    "command_of",
     "covering",
     "cut_message",
     "decisions",

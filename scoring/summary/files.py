@@ -12,7 +12,7 @@ from scoring.messages import Message, ToolCall
 PATH_KEYS = (
     "path", "file_path", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "filePath",
 )  # fmt: skip
-COMMAND_KEYS = ("command", "cmd", "script")
+_COMMAND_KEYS = ("command", "cmd", "script")
 # The first word found in a tool's name decides the kind of access; order matters ("str_replace" before "place").
 _VERBS: tuple[tuple[str, str], ...] = (
     ("delete", "deleted"), ("remove", "deleted"), ("rename", "moved"), ("move", "moved"), ("create", "created"),
@@ -35,6 +35,15 @@ _SHELL: tuple[tuple[re.Pattern[str], str], ...] = (
 def first_string(arguments: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Return the first argument under one of these keys that is a string, "" if there is none."""
     return next((value for key in keys if isinstance(value := arguments.get(key), str)), "")
+
+
+def command_of(arguments: Mapping[str, Any]) -> str:
+    """Return the command that a call runs in a shell, "" if there is none; of `bash -c …` only what bash runs."""
+    command = next((value for key in _COMMAND_KEYS if (value := arguments.get(key))), "")
+    if isinstance(command, list):
+        words = [str(word) for word in command]
+        command = words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
+    return command if isinstance(command, str) else ""
 
 
 def files_touched(messages: Sequence[Message]) -> dict[str, dict[str, int]]:
@@ -61,13 +70,10 @@ def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
             if isinstance(value, str) and value.strip() and "\n" not in value:
                 yield value.strip(), how
                 break
-    for key in COMMAND_KEYS:
-        command = arguments.get(key)
-        if isinstance(command, list):
-            command = " ".join(map(str, command))
-        if isinstance(command, str) and "*** Begin Patch" not in command:
-            for pattern, did in _SHELL:
-                yield from ((path, did) for path in pattern.findall(command[:4_000]) if path != "/dev/null")
+    command = command_of(arguments)
+    if "*** Begin Patch" not in command:
+        for pattern, did in _SHELL:
+            yield from ((path, did) for path in pattern.findall(command[:4_000]) if path != "/dev/null")
 
 
 def described(path: str, ways: Mapping[str, int]) -> str:

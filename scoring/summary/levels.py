@@ -12,7 +12,7 @@ from typing import Literal
 
 from scoring.messages import Message
 from scoring.summary.prompt import SummaryRequest, ask, read_reply
-from scoring.summary.snapshot import MOST_WORDS, brief_snapshot, ranked_lines, snapshot
+from scoring.summary.sections import MOST_WORDS, in_brief, in_full, ranked_lines
 from scoring.summary.summary import Summary
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
@@ -76,15 +76,15 @@ def deterministic(
     counter: TokenCounter = ESTIMATOR,
     most_tokens: int | None = None,
 ) -> JudgedSummary:
-    """Return the built-in snapshot in at most `most_tokens`, by default half of the tokens it replaces.
+    """Return the built-in summary in at most `most_tokens`, by default half of the tokens it replaces.
 
     If the five sections take more, only lines that fit are included, each section with its share. If no whole sentence
-    fits into half of a short text, the snapshot may take three quarters; then sentences are cut, and finally only the
+    fits into half of a short text, the summary may take three quarters; then sentences are cut, and finally only the
     heading is left. It is refused only if even the heading costs as much as the items.
     """
     most = min(replaced - 1, replaced // 2 if most_tokens is None else most_tokens)
     ranked = ranked_lines(items)
-    full = _judged(replace(empty, text=snapshot(ranked, max_words)), replaced, counter)
+    full = _judged(replace(empty, text=in_full(ranked, max_words)), replaced, counter)
     if full.tokens <= most:
         return full
     tries = [(most, True), (most, False)]
@@ -116,10 +116,10 @@ def _brief(
     whole: bool,
     counter: TokenCounter,
 ) -> JudgedSummary:
-    """Return the snapshot with the lines that fit into `most` tokens together with the heading."""
+    """Return the summary with the lines that fit into `most` tokens together with the heading."""
     room = most - estimate_message_tokens(empty.as_message(), counter)
     judged = _judged(empty, replaced, counter)
-    while room > 0 and (text := brief_snapshot(ranked, room, counter, whole=whole)):
+    while room > 0 and (text := in_brief(ranked, room, counter, whole=whole)):
         # The tokens of the parts do not add up exactly to those of the whole.
         judged = _judged(replace(empty, text=text), replaced, counter)
         if judged.tokens <= most:

@@ -1,6 +1,6 @@
 """The prompt for a summary, and the parser of the reply.
 
-The prompt asks for the five sections of the built-in snapshot. A reply without them (empty, cut off before the first
+The prompt asks for the five sections of the built-in summary. A reply without them (empty, cut off before the first
 section, without a heading) is refused with a reason; nothing is guessed.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult
-from scoring.summary.snapshot import MOST_WORDS, NOTHING, SECTIONS, WORDS_OF_HEADINGS, sections_of, word_count
+from scoring.summary.sections import MOST_WORDS, NOTHING, SECTIONS, WORDS_OF_HEADINGS, sections_of, word_count
 from scoring.summary.summary import Summary
 from scoring.summary.tombstones import shortened_text
 
@@ -91,7 +91,7 @@ class ParsedReply:
 
 
 def read_reply(reply: str, max_words: int = MOST_WORDS) -> ParsedReply:
-    """Return the five sections of a model's reply, in order; the last lines are left out if it has too many words."""
+    """Return the five sections of a model's reply, in order; lines beyond `max_words` are left out."""
     text = reply.strip()
     for fence in _FENCES:
         if text.startswith(fence):

@@ -56,8 +56,10 @@ _RAISED = re.compile(
 # A log level in capitals near the beginning of a line.
 _LOGGED = re.compile(r"^.{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|FAIL|FAILED)(?![\w-])")
 _STATUS = re.compile(
-    r"(?:exit(?:ed)?(?:\s+with)?(?:\s+(?:code|status))?|return(?:ed)?\s*code|exit_?(?:code|status)|\bstatus|returned)"
-    r"[\s:=>\"']*(-?\d+)(?![\d.]*\w)",
+    r"(?:exit(?:ed)?(?:\s+with)?(?:\s+(?:code|status))?|return(?:ed)?\s*code|exit_?(?:code|status))"
+    r"[\s:=>\"']*(-?\d+)(?![\d.]*\w)"
+    # These words also come before counts and statuses of HTTP, so that the number must stand alone.
+    r"|\b(?:status|returned)[\s:=>\"']*(-?(?!2\d\d\b)\d{1,3})(?=\s*(?:$|exit\b|[<,}\"']))",
     re.IGNORECASE,
 )
 _NONE = re.compile(
@@ -163,7 +165,7 @@ def _status(lines: Sequence[str]) -> int | None:
     """Return the exit status that an output names at its beginning or its end, None if it names none."""
     for _, line in _edges(lines):
         if len(line) <= 80 and (found := _STATUS.search(line)):
-            return int(found[1])
+            return int(found[1] or found[2])
     return None
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.history.content.hashes import hashes_of
-from scoring.summary import COMMAND_KEYS, PATH_KEYS, first_string
+from scoring.summary import PATH_KEYS, command_of, first_string
 
 # The kinds of calls: a whole plan, a step of one, one that only reads, any other.
 PLAN, STEP, LOOK, OTHER = "P", "p", "q", ""
@@ -94,11 +94,11 @@ def _as_json(value: Any) -> Any:
 def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
     """Return the cues of a call; `parsed` are its arguments as JSON, None if they are free text."""
     given: Mapping[str, Any] = parsed if isinstance(parsed, dict) else {"input": arguments}
-    command = _command(given) if isinstance(parsed, dict) else ""
+    command = command_of(given) if isinstance(parsed, dict) else ""
     path = first_string(given, PATH_KEYS)
     plan = _plan(name, given)
     if plan:
-        return CallCue(plan, crc32(f"{name} plan".encode()))
+        return CallCue(plan, crc32(f"{name} plan".encode("utf-8", "replace")))
     edits = tuple(_edits(name, given, path)) or tuple(_shell_edits(command))
     if command:
         act = _act_of_command(command)
@@ -145,8 +145,8 @@ def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
     """Yield the edits of a call of an editing tool."""
     texts = [v for v in given.values() if isinstance(v, str)]
     for text in texts:
-        if "\n@@" in text or "*** " in text:
-            yield from _of_patch(text[:READ_CHARS])
+        if ("\n@@" in text or "*** " in text) and (patched := list(_of_patch(text[:READ_CHARS]))):
+            yield from patched
             return
     pairs = list(_replaced(given))
     for value in given.values():
@@ -177,13 +177,6 @@ def _of_patch(text: str) -> Iterator[Edit]:
         yield Edit(posixpath.basename(file), tuple(sorted(gone - put)))
 
 
-def _command(given: Mapping[str, Any]) -> str:
-    command = next((v for k in COMMAND_KEYS if (v := given.get(k))), "")
-    if isinstance(command, list):
-        command = str(command[-1]) if len(command) == 3 else " ".join(map(str, command))
-    return command if isinstance(command, str) else ""
-
-
 def _bare(command: str) -> str:
     """Return a command without leading `cd`, `export`, `sudo` and similar prefixes."""
     return _WRAPPER.sub("", _ENTER.sub("", command.strip()))
@@ -204,6 +197,7 @@ def _files(command: str) -> tuple[str, ...]:
 
 def _shell_edits(command: str) -> Iterator[Edit]:
     """Yield the files that a command writes as a whole from a here-document."""
-    if "<<" in command and ">>" not in command:
-        for found in _REDIRECT.finditer(command.split("\n", 1)[0]):
+    first = command.split("\n", 1)[0]
+    if "<<" in first and ">>" not in first:
+        for found in _REDIRECT.finditer(first):
             yield Edit(posixpath.basename(found[1]), (), True)

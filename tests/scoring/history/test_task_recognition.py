@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from scoring.formats import decode
+from scoring.history import Features
 from scoring.history.history import History
 from scoring.history.task_recognition import (
     TOOLS_KEPT,
@@ -150,6 +151,13 @@ class TestFacts:
         parted.add(features[0], -1)
         parted.add(features[0])
         assert parted == whole
+
+    def test_are_the_same_for_one_message_and_for_many(self) -> None:
+        """Features that were stored hold only that a text names a file."""
+        one, many, features = Facts(), Facts(), Features("user", 1, names_file=True)
+        one.add(features)
+        many.extend([features])
+        assert one == many
 
     def test_survive_json_and_share_nothing_with_their_copies(self) -> None:
         """The stored form is read back equal; counting on a copy does not change the original."""

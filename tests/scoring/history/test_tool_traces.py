@@ -116,6 +116,7 @@ class TestCovering:
             (Touch(READ, "a"), Touch(READ, "a", 10, 60), True),
             (Touch(READ, "a"), Touch(READ, "a", 1990, 2060), False),
             (Touch(READ, "a", 1, 100), Touch(READ, "a", 20, 90), False),
+            (Touch(READ, "a", 101), Touch(READ, "a"), False),
             (Touch(READ, "a", 1, 2000), Touch(READ, "a"), False),
             (Touch(READ, "a", 0), Touch(READ, "a", 0), True),
             (Touch(READ, "a", 0), Touch(READ, "a"), True),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scoring.messages import Message, message
 from scoring.summary.levels import Level, built_in, covering, deterministic, judge, replaced_tokens, request
-from scoring.summary.snapshot import SECTIONS
+from scoring.summary.sections import SECTIONS
 from scoring.summary.summary import Summary
 from scoring.tokens import estimate_message_tokens
 from tests.scoring.builders import any_messages, model, user

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult, message
 from scoring.summary.prompt import TERSER, ask, read_reply, transcript
-from scoring.summary.snapshot import SECTIONS, sections_of, word_count
+from scoring.summary.sections import SECTIONS, sections_of, word_count
 from scoring.summary.summary import Summary
 from tests.scoring.builders import user
 
@@ -61,6 +61,11 @@ class TestReading:
     def test_takes_them_in_other_dress(self, dressed: str) -> None:
         """Fenced, introduced, or bold."""
         assert sections_of(read_reply(dressed).text)["Key Decisions"] == ["about key decisions"]
+
+    def test_keeps_lines_under_headings_within_a_section(self) -> None:
+        """A model may divide a section."""
+        text = "## Files Modified\n### Created\n- a.py\n### Edited\n- b.py\n## Pending Tasks\n- c"
+        assert sections_of(read_reply(text).text)["Files Modified"] == ["a.py", "b.py"]
 
     @pytest.mark.parametrize(
         "reply", ["", "   ", "I cannot help with that.", "```\n```", "## Files Modified"]

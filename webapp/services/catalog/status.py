@@ -81,7 +81,7 @@ def _trigger(bar: Bar) -> Trigger:
         name=bar.name,
         value=bar.value,
         limit=bar.limit,
-        percent=None if bar.done else bar.percent,
+        percent=None if bar.is_ignored else bar.percent,
         text=str(bar),
     )
 

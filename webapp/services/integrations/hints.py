@@ -15,7 +15,7 @@ from scoring.counted import counted
 from scoring.messages import Message
 from scoring.models import PruneCost
 from scoring.summary.files import files_touched
-from scoring.summary.snapshot import ranked_lines, snapshot
+from scoring.summary.sections import in_full, ranked_lines
 from scoring.summary.tombstones import fitted
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
@@ -131,9 +131,7 @@ class Hints:
                 (said[no].text[:PIN_CHARS] for no in pinned if no in said),
             ),
             _listed("Keep these learnings:", learnings),
-            snapshot(
-                ranked_lines([said[view.nos[i]] for i in valued if view.nos[i] in said]), SNAPSHOT_WORDS
-            ),
+            in_full(ranked_lines([said[view.nos[i]] for i in valued if view.nos[i] in said]), SNAPSHOT_WORDS),
         ]
         text = "\n\n".join(part for part in parts if part)
         return fitted(f"What must survive this compaction:\n\n{text}", SURVIVE_TOKENS, session.counter)

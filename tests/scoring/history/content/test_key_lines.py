@@ -53,11 +53,16 @@ class TestErrors:
             "if err != nil {",
             "0 errors, 0 warnings",
             "the error handling is described below",
+            "Search returned 12 matches",
+            "The query returned 25 rows.",
+            "status: 3 files changed",
+            '{"status": 200, "ok": true}',
         ],
     )
     def test_are_not_text_about_errors(self, line: str) -> None:
-        """Source code, search results and counts of zero report no failure."""
+        """Source code, search results, counts and statuses of success report no failure."""
         assert not is_failure("\n".join([*FILLER, line, "and so on"]))
+        assert not is_failure(line)
 
     def test_are_the_first_and_the_last_of_many(self) -> None:
         """Of a long list of errors the first and the last are kept."""
@@ -89,6 +94,8 @@ class TestVerdicts:
         """An exit status decides whether a run failed, rather than the words."""
         assert is_failure("<returncode>1</returncode>\n<output>\n</output>")
         assert is_failure("a\nb\nProcess exited with code 2")
+        assert is_failure('{"status": 404, "message": "unknown order"}')
+        assert is_failure("the job returned 1")
         assert not is_failure("<returncode>0</returncode>\n<output>\nerror: ignored\n</output>")
         assert is_failure("a\n3 failed, 2 passed")
 

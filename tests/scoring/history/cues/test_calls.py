@@ -33,6 +33,10 @@ class TestPlans:
         """Tools that change one step at a time are recognised."""
         assert cue("TaskUpdate", id=3, status="completed").kind == STEP
 
+    def test_may_have_a_name_that_is_no_text(self) -> None:
+        """A lone surrogate, which JSON can contain, does not stop the reading."""
+        assert cue("todo_write\ud800", todos=[{"status": "pending"}]).kind == PLAN
+
 
 class TestActs:
     """Calls that repeat another call."""
@@ -42,6 +46,12 @@ class TestActs:
         again = cue("bash", command="cd /repo && uv run pytest -x tests/test_a.py")
         assert cue("bash", command="pytest tests/test_a.py -q --lf").act == again.act
         assert cue("bash", command="pytest tests/test_b.py").act != again.act
+
+    def test_are_told_apart_when_a_command_is_a_list_of_words(self) -> None:
+        """Only of `bash -c` the last word is the command."""
+        whole, shell = cue("shell", command=["make", "-C", "build"]), ["bash", "-lc", "make -C build"]
+        assert cue("shell", command=shell).act == cue("shell", command="make -C build").act == whole.act
+        assert cue("shell", command=["ls", "-la", "build"]).act != whole.act
 
     @pytest.mark.parametrize(
         "command", ["grep -rn foo src", "cat a.py | head", "git diff", "sed -n 1,5p a.py"]
@@ -77,6 +87,8 @@ class TestEdits:
         """A tool or a shell command that writes the whole file counts too."""
         assert cue("Write", file_path="src/a.py", content=NEW).edits[0].whole
         assert cue("bash", command=f"cat > a.py <<'EOF'\n{NEW}\nEOF").edits[0].whole
+        assert cue("bash", command="cat > a.py <<'EOF'\n>>> 1 + 1\nEOF").edits[0].whole
+        assert cue("Write", file_path="src/a.py", content="*** note ***").edits[0].whole
 
     def test_survive_being_stored(self) -> None:
         """The stored cue is read back as an equal value."""

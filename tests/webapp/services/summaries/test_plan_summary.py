@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.summary.snapshot import SECTIONS
+from scoring.summary.sections import SECTIONS
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
 from webapp.app import App
 from webapp.errors import Conflict

@@ -11,7 +11,7 @@ import pytest
 
 from scoring.formats import validate
 from scoring.messages import REMINDER, Message, Text
-from scoring.summary.snapshot import SECTIONS
+from scoring.summary.sections import SECTIONS
 from tests.webapp.building import (
     call,
     context_numbers,

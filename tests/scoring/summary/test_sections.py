@@ -9,17 +9,16 @@ from hypothesis import given
 
 from scoring.formats import decode
 from scoring.messages import Message, ToolCall, ToolResult, message
-from scoring.summary.snapshot import SECTIONS, brief_snapshot, ranked_lines, sections_of, word_count
-from scoring.summary.snapshot import snapshot as of_lines
+from scoring.summary.sections import SECTIONS, in_brief, in_full, ranked_lines, sections_of, word_count
 from scoring.summary.summary import Summary
 from scoring.tokens import ESTIMATOR
 from tests.scoring.builders import any_messages, model, user
 from tests.shared import shared_data
 
 
-def snapshot(items: Sequence[Message | Summary], most_words: int = 600) -> str:
+def summary_of(items: Sequence[Message | Summary], most_words: int = 600) -> str:
     """Return the five sections of these items."""
-    return of_lines(ranked_lines(items), most_words)
+    return in_full(ranked_lines(items), most_words)
 
 
 WORK = [
@@ -39,7 +38,7 @@ class TestSnapshot:
 
     def test_fills_the_five_sections_with_what_is_verbatim(self) -> None:  # S4
         """Paths, refusals with reasons, values, errors, the next step, what is open."""
-        found = sections_of(snapshot(WORK))
+        found = sections_of(summary_of(WORK))
         assert tuple(found) == SECTIONS
         assert found["Files Modified"] == ["src/login.py (edited)"]
         assert "User: Don't touch the database because it is shared." in found["Key Decisions"]
@@ -50,7 +49,7 @@ class TestSnapshot:
 
     def test_does_not_use_bare_confirmations(self) -> None:  # S4
         """A file that was updated successfully is in its section already."""
-        assert "successfully" not in snapshot(WORK)
+        assert "successfully" not in summary_of(WORK)
 
     def test_announces_nothing_that_was_done_since(self) -> None:  # S4
         """The next step is that of the agent's last words."""
@@ -60,45 +59,45 @@ class TestSnapshot:
             user("Well?"),
             model("The chart is drawn."),
         ]
-        assert "Next step" not in snapshot(said)
-        assert "Next step: I'll draw the chart next." in snapshot(said[:2])
+        assert "Next step" not in summary_of(said)
+        assert "Next step: I'll draw the chart next." in summary_of(said[:2])
 
     def test_says_where_there_is_nothing(self) -> None:
         """An empty section has its heading all the same."""
-        assert snapshot([]).count("(none)") == 5
+        assert summary_of([]).count("(none)") == 5
 
     @given(any_messages)
     def test_is_within_its_words_and_always_the_same(self, messages: list[Message]) -> None:  # S4, P9
         """On anything."""
-        assert word_count(snapshot(messages)) <= 600
-        assert word_count(snapshot(messages, 60)) <= 60
-        assert snapshot(messages) == snapshot(list(messages))
+        assert word_count(summary_of(messages)) <= 600
+        assert word_count(summary_of(messages, 60)) <= 60
+        assert summary_of(messages) == summary_of(list(messages))
 
     def test_of_real_sessions_is_within_its_words(self) -> None:  # S4
         """Six hundred, on recorded agents."""
         for path in shared_data("transcripts", "openai-chat").glob("*.json"):
             messages = decode(json.loads(path.read_text())).messages
-            assert 40 < word_count(snapshot(messages)) <= 600
+            assert 40 < word_count(summary_of(messages)) <= 600
 
     def test_of_summaries_says_what_they_said(self) -> None:  # C7
         """A summary of summaries keeps their lines where there is room."""
-        above = snapshot([Summary("s", snapshot(WORK)), user("Use port 8080 for it.")])
+        above = summary_of([Summary("s", summary_of(WORK)), user("Use port 8080 for it.")])
         assert "src/login.py (edited)" in above
         assert "Don't touch the database because it is shared." in above
         assert "port 8080" in above
 
     def test_of_a_summary_keeps_its_decisions_before_new_requests(self) -> None:  # S4
         """A decision stays, whatever is asked for afterwards."""
-        first = snapshot([user("Decision: keep the old endpoint.")])
+        first = summary_of([user("Decision: keep the old endpoint.")])
         asked = [
             user(f"Please look at page {n} of the manual and tell me what it says there.") for n in range(80)
         ]
-        above = sections_of(snapshot([Summary("s", first), *asked]))
+        above = sections_of(summary_of([Summary("s", first), *asked]))
         assert above["Key Decisions"][0] == "User: Decision: keep the old endpoint."
 
     def test_quotes_whole_sentences(self) -> None:  # S4
         """Of a long request those that fit, with an ellipsis; no sentence is cut."""
-        state = sections_of(snapshot([user("Please rename the table of all orders at once. " * 20)]))[
+        state = sections_of(summary_of([user("Please rename the table of all orders at once. " * 20)]))[
             "Current State"
         ]
         assert state == ["Last request: " + "Please rename the table of all orders at once. " * 6 + "…"]
@@ -110,7 +109,7 @@ class TestBriefSnapshot:
     def test_has_whole_lines_from_every_section_that_fits(self) -> None:  # C9
         """Values as well as decisions."""
         whole = ranked_lines(WORK)
-        brief = brief_snapshot(whole, 150)
+        brief = in_brief(whole, 150)
         found = sections_of(brief)
         assert ESTIMATOR.count(brief) <= 150
         assert all(line in lines for lines, kept in zip(whole, found.values(), strict=True) for line in kept)
@@ -120,5 +119,5 @@ class TestBriefSnapshot:
     def test_quotes_whole_words_where_no_line_fits(self) -> None:  # C9
         """Of the first decision; and nothing where not even that fits."""
         lines = ranked_lines([user("Please fix the login page of the shop before the sale begins on Monday")])
-        assert brief_snapshot(lines, 18) == "## Key Decisions\n- User: Please fix the login page of the …"
-        assert brief_snapshot(lines, 5) == ""
+        assert in_brief(lines, 18) == "## Key Decisions\n- User: Please fix the login page of the …"
+        assert in_brief(lines, 5) == ""

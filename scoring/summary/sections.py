@@ -54,17 +54,17 @@ def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
     ]
 
 
-def snapshot(ranked: Sequence[Sequence[str]], most_words: int) -> str:
+def in_full(ranked: Sequence[Sequence[str]], most_words: int) -> str:
     """Return the five sections in at most `most_words` words, each under its heading; an empty one has "(none)"."""
     room = max(0, most_words - WORDS_OF_HEADINGS)
     chosen = _fitting(ranked, room, lambda line: word_count(line) + 1, heading=0)
     return "\n\n".join(_section(name, lines) for name, lines in zip(SECTIONS, chosen, strict=True))
 
 
-def brief_snapshot(
+def in_brief(
     ranked: Sequence[Sequence[str]], tokens: int, counter: TokenCounter = ESTIMATOR, *, whole: bool = False
 ) -> str:
-    """Return a snapshot in about `tokens` tokens, only with sections that have a line that fits; "" if none has.
+    """Return the sections that have a line that fits, in about `tokens` tokens; "" if none has one.
 
     Lines are whole. If no decision fits, the first sentences or words of one are quoted; with `whole`, sentences only,
     and "" if none fits.
@@ -94,13 +94,14 @@ def _section(name: str, lines: Sequence[str]) -> str:
 
 
 def sections_of(text: str) -> dict[str, list[str]]:
-    """Return the lines of each section of a snapshot; missing sections are empty."""
+    """Return the lines of each section of a text; missing sections are empty."""
     out: dict[str, list[str]] = {name: [] for name in SECTIONS}
     lines: list[str] | None = None
     for line in text.splitlines():
         stripped = line.strip()
         if stripped.startswith("#"):
-            lines = out.get(stripped.lstrip("#").strip().rstrip(":"))
+            within = lines if stripped.startswith("###") else None
+            lines = out.get(stripped.lstrip("#").strip().rstrip(":"), within)
         elif lines is not None and stripped and stripped != NOTHING:
             lines.append(stripped.removeprefix("- ").removeprefix("* "))
     return out
