@@ -15,14 +15,14 @@ from typing import Any
 from scoring.units import Links, Units
 from webapp.proxy.groups import calls_of, links_in, objects_in, results_of
 from webapp.proxy.text import Place, members, spliced, value_at, written
-from webapp.services.proxied.keys import Protocol, is_thought, keys_of
+from webapp.services.proxied.keys import Protocol, followed_answer, is_thought, keys_of
 
 Edits = Mapping[str, Mapping[str, Any]]
 
 _MARK = "cache_control"
 _NONE: Mapping[str, Any] = {}
-# Fields by which a Responses call refers to a history that its provider keeps.
-_KEPT_ELSEWHERE = ("previous_response_id", "conversation")
+# The fields by which calls of a format refer to a history that the provider keeps.
+_KEPT_ELSEWHERE = {"responses": ("previous_response_id", "conversation"), "anthropic": ("thread",)}
 _MARKABLE = ("text", "image", "document", "tool_use", "tool_result")
 
 
@@ -129,9 +129,11 @@ class Body:
     @property
     def why_not(self) -> str | None:
         """Return the reason this request cannot be edited; None if it can."""
-        for name in _KEPT_ELSEWHERE:
-            if self.protocol.format == "responses" and name in self.fields and self.fields[name].value:
-                return f"its history is at the provider ({name})"
+        format = self.protocol.format
+        named = _KEPT_ELSEWHERE.get(format, ())
+        found = {name: value for name in named if name in self.fields and (value := self.fields[name].value)}
+        if followed_answer(format, found) or "conversation" in found:
+            return f"its history is at the provider ({', '.join(found)})"
         return None
 
     @cached_property

@@ -161,6 +161,9 @@ class TestUneditableRequests:
         """Their list is only a part of the conversation."""
         one = body([{"role": "user", "content": "a"}], RESPONSES, previous_response_id="resp_1")
         assert "previous_response_id" in str(one.why_not)
+        thread = {"type": "continue", "previous_message_id": "msg_1"}
+        assert "thread" in str(body([user("a")], thread=thread).why_not)
+        assert body([user("a")], thread={"type": "create"}).why_not is None
 
     @pytest.mark.parametrize(
         "data", [b"", b"[]", b"{", b'{"messages":"x"}', b"\xff", b'{"messages":[1],"messages":[2]}']

@@ -211,7 +211,7 @@ class Calls:
             state.reason, state.subscription = call.reason, call.subscription
             if taken:
                 state.applied = bool(call.applied)
-            if taken and read.tools_digest != state.tools:
+            if taken and not read.inherits and read.tools_digest != state.tools:
                 tokens = estimate_tool_tokens(read.tools, session.counter) if read.tools else 0
                 for context in session.contexts:
                     context.count("tools", tokens - state.tool_tokens, 0)

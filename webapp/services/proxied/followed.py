@@ -110,7 +110,7 @@ class FollowedCalls:
 
     def is_side_request(self, row: SessionRow, read: ReadCall) -> bool:
         """Return whether a call under the session's name is not part of its conversation: a title, a check."""
-        if read.tools_digest == Session.of(self._environment, row).state.proxy.tools:
+        if read.follows or read.tools_digest == Session.of(self._environment, row).state.proxy.tools:
             return False
         contents = RequestContents.of(read.items)
         last = self._last(row)
@@ -151,7 +151,8 @@ class FollowedCalls:
             state = session.state.proxy
             state.name, state.reason, state.subscription = name, call.reason, call.subscription
             if read.taken:
-                state.applied, state.tools = bool(call.applied), read.tools_digest
+                state.applied = bool(call.applied)
+                state.tools = state.tools if read.inherits else read.tools_digest
             if usage is not None:
                 bill(session, usage, changed=call.applied != state.version)
                 state.version = call.applied

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,18 @@ PROTOCOLS = (
 def protocol_of(provider: str, path: str) -> Protocol | None:
     """Return the protocol of a call by its path, without its query; None for any other call."""
     return next((one for one in PROTOCOLS if (one.provider, one.path) == (provider, path)), None)
+
+
+def followed_answer(format: str, fields: Mapping[str, Any]) -> str:
+    """Return the id of the answer that a call of new messages alone follows, "" for a call with the whole history.
+
+    OpenAI's Responses name it in `previous_response_id`; Anthropic's `thread` does if the call continues one.
+    """
+    thread = fields.get("thread") if format == "anthropic" else None
+    found = thread.get("previous_message_id") if isinstance(thread, Mapping) else None
+    if format == "responses":
+        found = fields.get("previous_response_id")
+    return found if isinstance(found, str) else ""
 
 
 def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:

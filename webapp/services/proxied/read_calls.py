@@ -17,13 +17,11 @@ from webapp.agents.records import Usage
 from webapp.errors import Invalid, Malformed
 from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.proxied.call_copy import CallCopy
-from webapp.services.proxied.keys import Protocol, keys_of, protocol_of
+from webapp.services.proxied.keys import Protocol, followed_answer, keys_of, protocol_of
 from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
 
 TAKEN = range(200, 300)
-# The field by which a call of the Responses API continues a history that the provider keeps.
-FOLLOWED = "previous_response_id"
 
 
 @dataclass(frozen=True)
@@ -71,6 +69,11 @@ class ReadCall:
         found = self.body.get("tools")
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
+    @property
+    def inherits(self) -> bool:
+        """Return whether the provider keeps prompt and tools, too, as Anthropic does with a thread."""
+        return self.protocol.format == "anthropic" and bool(self.follows)
+
     @cached_property
     def tools_digest(self) -> str:
         """Return what identifies the tool definitions; "" for none."""
@@ -106,8 +109,7 @@ def read_call(call: CallCopy, user: str = "") -> ReadCall:
     if not isinstance(items, list) or not items:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in TAKEN else None
-    follows = body.get(FOLLOWED) if protocol.format == "responses" else None
-    follows = follows if isinstance(follows, str) else ""
+    follows = followed_answer(protocol.format, body)
     try:
         return ReadCall(call, protocol, body, items, _keys_after(follows, items), reply, user, follows)
     except ValueError as error:
@@ -120,7 +122,7 @@ def _keys_after(followed: str, items: Sequence[Any]) -> list[str]:
     Raises:
         ValueError: an item is nested too deeply.
     """
-    before = [{FOLLOWED: followed}] if followed else []
+    before = [{"previous_response_id": followed}] if followed else []
     return keys_of([*before, *items])[len(before) :]
 
 

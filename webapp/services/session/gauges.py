@@ -17,9 +17,9 @@ from webapp.agents import AGENTS
 from webapp.services.session.answers import (
     Activity,
     Gauge,
+    Likeness,
     OverLimit,
     Proxied,
-    Likeness,
     Region,
     SessionStrategy,
     SessionTaskType,

@@ -17,6 +17,7 @@ from webapp.app import App
 from webapp.errors import CoppiceError
 from webapp.services.catalog.retention import DAY_MS
 from webapp.services.proxied.calls import LONGEST_WAIT_MS
+from webapp.services.session.session import Session
 
 
 def user(text: str) -> Any:
@@ -239,6 +240,27 @@ class TestACallWithoutItsHistory:
         assert context(client) == ["a", "To a", "b", "To b", "c", "To c", "e", "To e"]
         marks = client.get("/api/sessions/proxy-s/timeline").get_json()["changes"]
         assert [one["kind"] for one in marks] == ["rewind", "rewind"]
+
+    def test_continues_a_thread_with_its_tools(self, client: Client, app: App) -> None:  # X13
+        """Anthropic keeps prompt and tools, too, and gets only the new messages."""
+        tools = [{"name": "bash", "description": "Runs a command. " * 20, "input_schema": {}}]
+        asked: dict[str, Any] = {"model": "claude-opus-5-5", "system": "You are an agent.", "tools": tools}
+        for text, answer, thread in [
+            ("a", "m1", {"type": "create"}),
+            ("b", "m2", {"type": "continue", "previous_message_id": "m1"}),
+            ("b", "m3", {"type": "continue", "previous_message_id": "m2"}),
+            ("c", "m4", {"type": "continue", "previous_message_id": "m2"}),
+        ]:
+            said = [{"type": "text", "text": f"To {text}"}]
+            usage = {"input_tokens": 1_000, "output_tokens": 10}
+            document = {"id": answer, "type": "message", "role": "assistant", "content": said, "usage": usage}
+            body = {**asked, "messages": [user(text)], "thread": thread}
+            if thread["type"] == "continue":
+                del body["system"], body["tools"]
+            hand_over(client, "/v1/messages", body, document, "proxy-s", provider="anthropic")
+        assert context(client) == ["You are an agent.", "a", "To a", "b", "To b", "c", "To c"]
+        assert len(client.get("/api/sessions").get_json()["sessions"]) == 1
+        assert Session.load(app.environment, "proxy-s").state.proxy.tool_tokens > 50
 
     @pytest.mark.parametrize("conversation", ["conv_1", {"id": "conv_1"}])
     def test_may_name_its_conversation(self, client: Client, conversation: Any) -> None:  # X13
