@@ -37,21 +37,24 @@ def hooks_integration(
 
 
 def add(text: str | None, command: str, events: Mapping[str, str], own: re.Pattern[str]) -> str:
-    """Return the settings with our hooks added.
+    """Return the settings with our hooks added, and the hooks that are there set to this command.
+
+    Settings that have them all stay as they are, to the byte.
 
     Raises:
         Malformed: the settings are not a JSON object, or their hooks have another structure.
     """
     settings = _parse(text)
     hooks = settings.setdefault("hooks", {})
-    present = set(installed_parts(text, own))
     for event, matcher in events.items():
-        if event in present:
-            continue
-        hook = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
-        group = {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
-        hooks.setdefault(event, []).append(group)
-    return _dump(settings, text)
+        groups = hooks.setdefault(event, [])
+        mine = [hook for group in groups for hook in _own_hooks(group, own)]
+        for hook in mine:
+            hook["command"] = command
+        if not mine:
+            hook = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
+            groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [hook]})
+    return text if text is not None and settings == _parse(text) else _dump(settings, text)
 
 
 def remove(text: str, own: re.Pattern[str]) -> str | None:
@@ -63,7 +66,7 @@ def remove(text: str, own: re.Pattern[str]) -> str | None:
     settings = _parse(text)
     hooks = settings.get("hooks", {})
     for event, groups in list(hooks.items()):
-        mine = [group for group in groups if _is_ours(group, own)]
+        mine = [group for group in groups if _own_hooks(group, own)]
         if not mine:
             continue
         for group in mine:
@@ -83,7 +86,7 @@ def installed_parts(text: str | None, own: re.Pattern[str]) -> list[str]:
         Malformed: the settings are not a JSON object, or their hooks have another structure.
     """
     groups = _parse(text).get("hooks", {})
-    return [event for event in groups if any(_is_ours(group, own) for group in groups[event])]
+    return [event for event in groups if any(_own_hooks(group, own) for group in groups[event])]
 
 
 def _parse(text: str | None) -> Settings:
@@ -121,9 +124,9 @@ def _is_whole(text: str) -> bool:
         return False
 
 
-def _is_ours(group: Any, own: re.Pattern[str]) -> bool:
+def _own_hooks(group: Any, own: re.Pattern[str]) -> list[dict[str, Any]]:
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(hooks, list) and any(_is_own_hook(hook, own) for hook in hooks)
+    return [hook for hook in hooks if _is_own_hook(hook, own)] if isinstance(hooks, list) else []
 
 
 def _is_own_hook(hook: Any, own: re.Pattern[str]) -> bool:

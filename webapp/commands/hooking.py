@@ -46,7 +46,10 @@ def hooks() -> None:
 @dry_option
 @yes_option
 def install(agent: str, dry_run: bool, yes: bool) -> None:
-    """Add to the agent's own configuration, after showing the change."""
+    """Add to the agent's own configuration, after showing the change.
+
+    Run it again after an update of Coppice: it replaces what an earlier version added.
+    """
     change = agent_config.installing(agent, os.environ, program())
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=True):
         echo(f"installed in {change.path}; `coppice hooks uninstall --agent {agent}` takes it back", err=True)
@@ -71,7 +74,7 @@ def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
 
 @hooks.command()
 def status() -> int:
-    """Show which hooks of each agent are active."""
+    """Show which hooks of each agent are active, and which have to be installed again."""
     failed = False
     for source in agent_config.integrations():
         try:
@@ -81,6 +84,8 @@ def status() -> int:
             echo(f"{source}: unknown, {error}")
         else:
             said = ", ".join(parts) if parts else "not installed"
+            if parts and agent_config.installing(source, os.environ, program()).diff:
+                said += f", not up to date: run `coppice hooks install --agent {source}`"
             echo(f"{source}: {said} ({path})")
     return int(failed)
 

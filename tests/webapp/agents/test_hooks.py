@@ -51,6 +51,18 @@ class TestSettings:
         assert put(once, "coppice") == once
         assert has(once) == list(EVENTS)
 
+    def test_start_the_program_that_installed_them_last(self) -> None:  # X20
+        """A hook of an earlier installation gets its command; the other hooks of its group stay."""
+        made = json.loads(put(None, "/old/coppice"))
+        made["hooks"]["PreCompact"][0]["hooks"].append({"type": "command", "command": "theirs"})
+        now = json.loads(put(json.dumps(made), "/new/coppice"))
+        assert now == json.loads(json.dumps(made).replace("/old/coppice", "/new/coppice"))
+
+    def test_are_not_formatted_again_if_nothing_changes(self) -> None:
+        """The text of complete settings stays as a user wrote it."""
+        text = json.dumps(json.loads(put(None, "coppice")))
+        assert put(text, "coppice") == text
+
     def test_lose_only_the_hook_of_coppice_in_a_shared_group(self) -> None:  # X20
         """The group stays with its other hooks."""
         made = json.loads(put(None, "coppice"))

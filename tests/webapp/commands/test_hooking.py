@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,18 @@ class TestStatus:
             f"unknown, {tmp_path}/settings.json: the settings are not JSON"
         )
         assert lines["codex"].startswith("PreCompact, SessionStart, UserPromptSubmit (")
+
+    def test_says_which_have_to_be_installed_again(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X20
+        """An agent would go on starting the program that is named, or running the old code."""
+        for name in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPPICE_HINTS"):
+            monkeypatch.setenv(name, str(tmp_path))
+        assert run("hooks", "install", "--yes").code == 0
+        assert "not up to date" not in run("hooks", "status").out
+        settings = tmp_path / "settings.json"
+        settings.write_text(re.sub(r'"[^"]*( hook claude-code)"', r'"/old/coppice\1"', settings.read_text()))
+        assert "not up to date: run `coppice hooks install --agent claude-code`" in run("hooks", "status").out
 
 
 class TestUninstall:

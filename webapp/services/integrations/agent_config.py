@@ -61,7 +61,7 @@ def integration_texts() -> list[ChoiceText]:
 
 
 def installing(source: str, env: Mapping[str, str], program: str) -> Change:
-    """Return the change that adds our part to an agent's configuration.
+    """Return the change that adds our part to an agent's configuration, or brings the part that is there up to date.
 
     Raises:
         Invalid: there is no integration for the agent.
@@ -69,9 +69,7 @@ def installing(source: str, env: Mapping[str, str], program: str) -> Change:
     """
     integration, path, before = _present(source, env)
     with _named(path):
-        whole = before is not None and integration.installed_parts(before) == list(integration.parts)
-        after = before if whole else integration.add(before, program)
-    return Change(source, path, before, after)
+        return Change(source, path, before, integration.add(before, program))
 
 
 def uninstalling(source: str, env: Mapping[str, str]) -> Change:
@@ -81,15 +79,9 @@ def uninstalling(source: str, env: Mapping[str, str]) -> Change:
         Invalid: there is no integration for the agent.
         Malformed: its configuration cannot be read.
     """
-    integration, path, before = _present(source, env)
+    _, path, before = _present(source, env)
     with _named(path):
-        if before is None or not integration.installed_parts(before):
-            return Change(source, path, before, before)
-        known = hints.read(source, _BEFORE)
-        if known.get("path") == str(path) and known.get("after") == before:
-            original = known.get("before")
-            return Change(source, path, before, original if isinstance(original, str) else None)
-        return Change(source, path, before, integration.remove(before))
+        return Change(source, path, before, _original(source, path, before))
 
 
 def installed(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
@@ -105,7 +97,7 @@ def installed(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
 
 
 def apply(change: Change, *, remember: bool) -> None:
-    """Write a change; if it adds something, `remember` the previous text.
+    """Write a change; if it adds something, `remember` the text without our part.
 
     Raises:
         Conflict: the file cannot be written.
@@ -119,13 +111,29 @@ def apply(change: Change, *, remember: bool) -> None:
             return
         if remember:
             Path(hints.folder()).mkdir(parents=True, exist_ok=True, mode=0o700)
-            said = {"path": str(change.path), "before": change.before, "after": change.after}
-            hints.write(change.agent, _BEFORE, dict(said))
+            original = _original(change.agent, change.path, change.before)
+            hints.write(
+                change.agent,
+                _BEFORE,
+                {"path": str(change.path), "before": original, "after": change.after},
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
             file.write(change.after.encode())
     except OSError as error:
         raise Conflict(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _original(source: str, path: Path, text: str | None) -> str | None:
+    """Return a configuration without our part: the remembered text if it has not changed since, to the byte."""
+    integration = integrations()[source]
+    if text is None or not integration.installed_parts(text):
+        return text
+    known = hints.read(source, _BEFORE)
+    if known.get("path") == str(path) and known.get("after") == text:
+        original = known.get("before")
+        return original if isinstance(original, str) else None
+    return integration.remove(text)
 
 
 def _forget_scripts() -> None:

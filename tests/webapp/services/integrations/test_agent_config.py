@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from webapp.agents.extension import MARK
 from webapp.agents.hook_runtime import hints
 from webapp.errors import Conflict, Invalid, Malformed
 from webapp.services.integrations import agent_config
@@ -25,9 +26,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def install(settings: Path) -> agent_config.Change:
+def install(settings: Path, program: str = "coppice") -> agent_config.Change:
     """Install and return the change."""
-    change = agent_config.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
+    change = agent_config.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, program)
     agent_config.apply(change, remember=True)
     return change
 
@@ -73,6 +74,27 @@ class TestInstalling:
         """A second installation has an empty diff."""
         install(settings)
         assert install(settings).diff == ""
+
+    def test_brings_an_old_addition_up_to_date(self, settings: Path) -> None:  # X20
+        """The hooks name the program that installed them last, and the remembered text stays the user's."""
+        install(settings, "/old/coppice")
+        assert "/new/coppice hook" in install(settings, "/new/coppice").diff
+        assert "/old/coppice" not in settings.read_text()
+        uninstall(settings)
+        assert settings.read_text() == TEXT
+
+    def test_replaces_an_old_extension(self, settings: Path) -> None:  # X27
+        """The code of an earlier version does not come back with the uninstallation."""
+        env = {"PI_CODING_AGENT_DIR": str(settings.parent / "pi")}
+        change = agent_config.installing("pi", env, "coppice")
+        agent_config.apply(change, remember=True)
+        change.path.write_text(f"// {MARK}\nold code")
+        again = agent_config.installing("pi", env, "coppice")
+        assert "-old code" in again.diff
+        agent_config.apply(again, remember=True)
+        assert change.path.read_text() == change.after
+        agent_config.apply(agent_config.uninstalling("pi", env), remember=False)
+        assert not change.path.exists()
 
     def test_keeps_the_mode_of_the_file(self, settings: Path) -> None:
         """The file is replaced by a new one of the same mode, and no other file is left."""
