@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,11 @@ from scoring.formats import FORMATS
 from tests.decoders import Sample, all_samples
 from tests.odd_values import faults
 from tests.shared import ROOT
+from tests.webapp.agents.samples import SAMPLES
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
+from webapp.agents.reading.finding import read_head
+from webapp.agents.records import TranscriptFile
 
 EVERY = pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 
@@ -45,6 +49,22 @@ class TestEveryAgent:
     def test_finds_nothing_in_an_empty_folder(self, agent: Agent, tmp_path: Path) -> None:
         """A folder without its files and a missing folder have no sessions."""
         assert list(agent.discover(tmp_path)) == list(agent.discover(tmp_path / "none")) == []
+
+    @EVERY
+    def test_names_the_same_session_for_an_import(self, agent: Agent) -> None:  # X12
+        """Importing a file of a followed session, a sub-agent's too, adds to that session."""
+        followed = [file for folder in SAMPLES.glob("**/") for file in found_in(agent, folder)]
+        assert followed
+        for file in followed:
+            if agent.files is not None and not file.shared:
+                imported = agent.files.origin(file.path, read_head(file.path), True)
+                assert (imported.session_id, imported.parent_id) == (file.session_id, file.parent_id)
+
+
+def found_in(agent: Agent, folder: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions that an agent has if its variable names this folder."""
+    roots = agent.roots({agent.variable: str(folder), "HOME": str(folder)})
+    return (file for root in roots for file in agent.discover(root))
 
 
 # Modules in which such a name is no agent: wire formats, families of models, and menus of formats.

@@ -80,8 +80,9 @@ def _describe(path: Path) -> Origin:
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
-    """Return the session of an imported file by its first bytes."""
-    return Origin(session_in(head))
+    """Return the session of an imported file: by its place among the agent's files, else by its first bytes."""
+    found = _describe(Path(path)) if on_disk else Origin()
+    return found if found.session_id is not None else Origin(session_in(head))
 
 
 def reader(file: TranscriptFile, position: Position) -> Reader:
