@@ -120,11 +120,10 @@ class Agent:
     """An agent program whose sessions are read from its files.
 
     `source` is its name in the store and the API, `label` on pages. `wire_format` is the format of its calls to its
-    model. `folder` is the usual folder of its files and `variable` the environment variable that moves it, for help
-    texts. `roots` returns the folders to follow, existing or not; `discover` finds the transcripts below one of them,
-    newest first. `transcripts_of` finds the transcripts that a changed file belongs to, if a file is not simply a
-    transcript. `reader` reads a transcript from a stored position. `clears` is its habit of removing outputs from its
-    context without recording it.
+    model. `variable` is the environment variable that moves the folder of its files. `roots` returns the folders to
+    follow, existing or not; `discover` finds the transcripts below one of them, newest first. `transcripts_of` finds
+    the transcripts that a changed file belongs to, if a file is not simply a transcript. `reader` reads a transcript
+    from a stored position. `clears` is its habit of removing outputs from its context without recording it.
 
     A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files`
     and `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our
@@ -139,7 +138,6 @@ class Agent:
     source: str
     label: str
     wire_format: str
-    folder: str
     variable: str
     roots: Callable[[Mapping[str, str]], list[Path]]
     discover: Callable[[Path], Iterator[TranscriptFile]]

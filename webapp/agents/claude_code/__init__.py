@@ -17,7 +17,6 @@ AGENT = Agent(
     label="Claude Code",
     usual_model="claude-opus-5-5",
     wire_format="anthropic",
-    folder="~/.claude/projects",
     variable="CLAUDE_CONFIG_DIR",
     roots=files.roots,
     discover=files.discover,

@@ -14,7 +14,6 @@ AGENT = Agent(
     label="Codex",
     usual_model="gpt-5.5",
     wire_format="responses",
-    folder="~/.codex/sessions",
     variable="CODEX_HOME",
     roots=files.roots,
     discover=files.discover,

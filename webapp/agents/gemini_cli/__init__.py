@@ -9,7 +9,6 @@ AGENT = Agent(
     legacy=True,
     usual_model="gemini-3.8-flash",
     wire_format="gemini",
-    folder="~/.gemini/tmp",
     variable="GEMINI_CLI_HOME",
     roots=decoder.roots,
     discover=decoder.discover,

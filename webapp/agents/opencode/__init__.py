@@ -10,7 +10,6 @@ AGENT = Agent(
     source=files.SOURCE,
     label="OpenCode",
     wire_format="openai",
-    folder="~/.local/share/opencode",
     variable="XDG_DATA_HOME",
     roots=files.roots,
     discover=files.discover,

@@ -13,7 +13,6 @@ AGENT = Agent(
     source=files.SOURCE,
     label="pi",
     wire_format="openai",
-    folder="~/.pi/agent/sessions",
     variable="PI_CODING_AGENT_DIR",
     roots=files.roots,
     discover=files.discover,
