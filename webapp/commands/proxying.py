@@ -55,7 +55,19 @@ def provider_options(command: Command) -> Command:
 @click.option("--stop-pruning", "stops", is_flag=True, help="Stop pruning in all proxies, and exit.")
 @click.option("--allow-pruning", "allows", is_flag=True, help="Take that back, and end.")
 @click.option("--beside", is_flag=True, hidden=True, help="End once standard input does, as a server's pipe.")
-def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **addresses: str) -> None:
+@click.option(
+    "--fingerprint", hidden=True, help="The SHA-256 of the server's certificate, which has another name."
+)
+def proxy(
+    port: int,
+    server: str,
+    *,
+    stops: bool,
+    allows: bool,
+    beside: bool,
+    fingerprint: str | None,
+    **addresses: str,
+) -> None:
     """Pass agents' calls on, and show them as sessions.
 
     The calls go to OpenAI and Anthropic. It only observes, except for sessions with pruning switched on (on the
@@ -76,7 +88,7 @@ def proxy(port: int, server: str, *, stops: bool, allows: bool, beside: bool, **
     echo(
         f"The proxy is at {address_of(listener)}/openai/v1 and {address_of(listener)}/anthropic (Ctrl-C ends it)"
     )
-    serving.run(lambda: RunningProxy(addresses, server, token), listener, proxies=True)
+    serving.run(lambda: RunningProxy(addresses, server, token, fingerprint), listener, proxies=True)
 
 
 def check_providers(addresses: Mapping[str, str]) -> None:
@@ -112,9 +124,14 @@ def end_with_input() -> None:
 
 
 @contextmanager
-def proxy_beside(port: int, server: str, token: str) -> Iterator[None]:
-    """Run a proxy in a separate process while the block runs; `token` is its token for the server."""
+def proxy_beside(port: int, server: str, token: str, fingerprint: str | None = None) -> Iterator[None]:
+    """Run a proxy in a separate process while the block runs; `token` is its token for the server.
+
+    `fingerprint` is that of the server's certificate: it names the server that others reach, not this machine.
+    """
     command = [sys.executable, "-m", "webapp", "proxy", "--beside", "--port", str(port), "--server", server]
+    if fingerprint is not None:
+        command += ["--fingerprint", fingerprint]
     environment = {**os.environ, "COPPICE_TOKEN": token}
     process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603  # our own command
     try:

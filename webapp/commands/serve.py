@@ -173,6 +173,9 @@ def run_server(
         allow_remote=allow_remote,
         with_proxy=proxy_port is not None,
     )
+    fingerprint = (
+        serving.fingerprint_of(config.tls_cert) if config.tls_cert and proxy_port is not None else None
+    )
     listener = serving.listen(config.host, config.port, others=config.port == DEFAULT_PORT)
     url = serving.url_of(listener, config.host, secure=config.tls_cert is not None) + config.prefix
     port = listener.getsockname()[1]
@@ -185,7 +188,7 @@ def run_server(
 
         def start(token: str) -> None:
             if proxy_port is not None:
-                beside.enter_context(proxy_beside(proxy_port, url, token))
+                beside.enter_context(proxy_beside(proxy_port, url, token, fingerprint))
 
         serving.run(
             lambda: serving.RunningServer(config, start),

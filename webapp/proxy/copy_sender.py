@@ -28,11 +28,20 @@ SECONDS = 60.0
 
 
 class CopySender:
-    """A thread that sends copies to one server, in order."""
+    """A thread that sends copies to one server, in order.
 
-    def __init__(self, server: str, token: str | None) -> None:
+    With a `fingerprint` only the certificate with that SHA-256 is trusted, whatever names it has; else the usual rules
+    of TLS apply.
+    """
+
+    def __init__(self, server: str, token: str | None, fingerprint: str | None = None) -> None:
         self._server, self._token = server, token
-        self._http = urllib3.PoolManager(maxsize=1, timeout=urllib3.Timeout(connect=5.0, read=SECONDS))
+        pinned: dict[str, Any] = (
+            {"cert_reqs": "CERT_NONE", "assert_fingerprint": fingerprint} if fingerprint else {}
+        )
+        timeout = urllib3.Timeout(connect=5.0, read=SECONDS)
+        self._http = urllib3.PoolManager(maxsize=1, timeout=timeout, **pinned)
+        self._is_failing = False
         self._waiting: deque[tuple[int, CallCopy]] = deque()
         self._bytes = 0
         self._wake, self._closed = threading.Condition(), False
@@ -93,13 +102,25 @@ class CopySender:
             answer = self._http.request(
                 "POST", f"{self._server}{ROUTE}", body=body, headers=headers, retries=False
             )
-        except (HTTPError, OSError):
-            return False
+        except (HTTPError, OSError) as error:
+            return self._failed(str(error))
         if answer.status in (429, 503):
-            return False
+            return self._failed(f"it answers {answer.status}")
+        if self._is_failing:
+            self._is_failing = False
+            log.warning("%s takes copies of calls again", self._server)
         if answer.status >= 300:
             log.warning("the server did not take a copy: %s %s", answer.status, answer.data[:300])
         return True
+
+    def _failed(self, reason: str) -> bool:
+        """Log the first of several failures; return False."""
+        if not self._is_failing:
+            self._is_failing = True
+            log.warning(
+                "%s takes no copies of calls, which are not shown until it does: %s", self._server, reason
+            )
+        return False
 
 
 def now_ms() -> int:

@@ -19,14 +19,19 @@ PROVIDERS = {"openai": "https://api.openai.com", "anthropic": "https://api.anthr
 
 
 class RunningProxy:
-    """A proxy that serves requests for providers, given by their addresses, and sends copies to a server."""
+    """A proxy that serves requests for providers, given by their addresses, and sends copies to a server.
 
-    def __init__(self, addresses: Mapping[str, str], server: str, token: str | None) -> None:
+    The `fingerprint` is that of the server's certificate, for an address that the certificate does not name.
+    """
+
+    def __init__(
+        self, addresses: Mapping[str, str], server: str, token: str | None, fingerprint: str | None = None
+    ) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
         scripts = Scripts()
         os.makedirs(scripts.folder, mode=0o700, exist_ok=True)  # noqa: PTH103  # a string, like all paths of hints
         providers = {name: Provider(address) for name, address in addresses.items()}
-        self.wsgi = Relay(providers, CopySender(server, token), scripts)
+        self.wsgi = Relay(providers, CopySender(server, token, fingerprint), scripts)
 
     def stop_background_work(self) -> None:
         """Do nothing, so that running answers can end."""

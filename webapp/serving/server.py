@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import signal
 import socket
 import ssl
@@ -16,6 +17,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -145,6 +147,20 @@ def check_certificate(certificate: Path | None, key: Path | None) -> None:
         reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
         message = f"cannot use the certificate {certificate} with the key {key or certificate}: {reason}"
         raise Invalid(message, "tls_cert") from error
+
+
+def fingerprint_of(certificate: Path) -> str:
+    """Return the SHA-256 of a server's certificate, in hex; it is the first one of a chain.
+
+    Raises:
+        Invalid: the file has none.
+    """
+    found = re.search(
+        rf"{ssl.PEM_HEADER}.*?{ssl.PEM_FOOTER}", certificate.read_text("utf-8", "replace"), re.DOTALL
+    )
+    if found is None:
+        raise Invalid(f"{certificate} has no {ssl.PEM_HEADER}; write the certificate as PEM", "tls_cert")
+    return sha256(ssl.PEM_cert_to_DER_cert(found[0])).hexdigest()
 
 
 def has_gunicorn() -> bool:

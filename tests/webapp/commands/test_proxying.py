@@ -13,7 +13,7 @@ from tests.reach.upstream import strict_upstream
 from tests.servers import option_in
 from tests.waiting import until
 from tests.webapp.commands.running import Run
-from tests.webapp.serving.processes import started
+from tests.webapp.serving.processes import certificate_of, started
 from webapp.agents.hook_runtime import hints
 from webapp.commands.cli import main
 from webapp.commands.proxying import proxy_beside
@@ -85,6 +85,27 @@ class TestBesideAServer:
                 assert httpx.get(f"{url}/api/sessions").status_code == 401
                 process.terminate()
                 until(lambda: not listens(port))
+
+    def test_trusts_the_certificate_of_its_server(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X13, X14
+        """The certificate has the name by which others reach the server, not this machine's own address."""
+        monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+        monkeypatch.delenv("COPPICE_TOKEN", raising=False)
+        certificate, key = certificate_of(tmp_path, "DNS:coppice.example")
+        port = free_port()
+        options = ("--port", "0", "--proxy", str(port), "--tls-cert", str(certificate), "--tls-key", str(key))
+        with strict_upstream() as provider:
+            monkeypatch.setenv("COPPICE_PROXY_ANTHROPIC", provider.url)
+            with started(tmp_path, *options, verify=False) as (_, url):
+                until(lambda: listens(port))
+                client = anthropic.Anthropic(
+                    base_url=f"http://127.0.0.1:{port}/proxy/anthropic", api_key="sk-ant-api-x"
+                )
+                client.messages.create(
+                    model="claude-sonnet-4-6", max_tokens=9, messages=[{"role": "user", "content": "Hi"}]
+                )
+                until(lambda: httpx.get(f"{url}/api/sessions", verify=False).json()["sessions"])
 
 
 class TestAlone:

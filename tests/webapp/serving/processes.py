@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import ssl
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests import servers
 from tests.shared import ROOT
@@ -36,6 +38,21 @@ def started(
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+def certificate_of(folder: Path, name: str) -> tuple[Path, Path]:
+    """Write a certificate of a name, like "IP:127.0.0.1", into a folder; return it and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl, which makes the certificate, is not installed")
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+         "-subj", f"/CN={name.partition(':')[2]}", "-addext", f"subjectAltName={name}",
+         "-out", certificate, "-keyout", key],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return certificate, key
 
 
 def answers(url: str, verify: ssl.SSLContext | bool) -> bool:

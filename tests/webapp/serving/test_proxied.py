@@ -20,14 +20,13 @@ import websocket
 from tests.ports import free_port
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE, until
-from tests.webapp.serving.processes import started
+from tests.webapp.serving.processes import certificate_of, started
 from webapp.access.requests import Environ
 from webapp.errors import Invalid
 from webapp.serving.prefixed import Prefixed
 from webapp.serving.server import check_certificate, has_gunicorn
 
 NGINX = shutil.which("nginx") or (shutil.which("/usr/sbin/nginx"))
-OPENSSL = shutil.which("openssl")
 CONFIG = """
 daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;
 worker_processes 1;
@@ -57,16 +56,7 @@ http {{
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A certificate of 127.0.0.1 and its key."""
-    if OPENSSL is None:
-        pytest.skip("openssl, which makes the certificate, is not installed")
-    folder = tmp_path_factory.mktemp("tls")
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
-         "-addext", "subjectAltName=IP:127.0.0.1", "-out", certificate, "-keyout", key],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return certificate, key
+    return certificate_of(tmp_path_factory.mktemp("tls"), "IP:127.0.0.1")
 
 
 def trusting(certificate: Path) -> ssl.SSLContext:
