@@ -23,13 +23,14 @@ from webapp.wiring import build
 def opened(db: Database | None, *, create: bool = True) -> Iterator[App]:
     """Open the application over the store, without following any files; close it at the end.
 
-    Commands that only read use `create=False`, so that they refuse a wrong `db` instead of creating a database there.
+    Commands that only read use `create=False`: they refuse a wrong name of the database, from wherever it is, instead
+    of creating one there. Only the default one is created.
 
     Raises:
         Invalid: there is no such file.
     """
     config = Config.load(db=db, follow=False)
-    if db is not None and not create:
+    if config.db is not None and not create:
         refuse_missing(config)
     with closing(build(config)) as app:
         yield app

@@ -102,7 +102,7 @@ class ToolAnswers:
 
         with self._opening:
             if self._app is None:
-                self._app = self._held.enter_context(opened(None))
+                self._app = self._held.enter_context(opened(None, create=False))
             return self._app
 
     def _session(self, app: App, arguments: Mapping[str, Any]) -> str:

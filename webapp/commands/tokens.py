@@ -12,7 +12,7 @@ from rich.table import Table
 from scoring.counted import counted
 from webapp.access.identity import OPERATOR, SENDER
 from webapp.access.tokens import ROLES, AccessTokens
-from webapp.commands.common import write_json
+from webapp.commands.common import refuse_missing, write_json
 from webapp.commands.options import db_option, json_option
 from webapp.commands.terminal import echo, out
 from webapp.config import Config, Database
@@ -35,9 +35,16 @@ NOBODY = (
 
 
 @contextmanager
-def open_tokens(db: Database | None) -> Iterator[AccessTokens]:
-    """Yield the tokens of the store; close it at the end."""
-    with closing(Store(Config.load(db=db).database)) as store:
+def open_tokens(db: Database | None, *, create: bool = False) -> Iterator[AccessTokens]:
+    """Yield the tokens of the store, which is made only with `create`; close it at the end.
+
+    Raises:
+        Invalid: there is no such file.
+    """
+    config = Config.load(db=db)
+    if not create:
+        refuse_missing(config)
+    with closing(Store(config.database)) as store:
         yield AccessTokens(store)
 
 
@@ -71,7 +78,7 @@ def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None
     """
     ctx.obj = db
     if ctx.invoked_subcommand is None:
-        with open_tokens(db) as keys:
+        with open_tokens(db, create=True) as keys:
             print_token(*keys.make(name, role))
 
 

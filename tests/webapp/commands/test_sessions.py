@@ -32,15 +32,22 @@ class TestSessions:
         for cell in ("gpt-5", f"{one['pruned']['tokens']:,}", f"{one['window']:,}", "import"):
             assert cell in row
 
-    def test_names_the_next_step_without_sessions(self, run: Run) -> None:
+    def test_names_the_next_step_without_sessions(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """The text names the commands."""
+        monkeypatch.delenv("COPPICE_DB")
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
         assert "coppice import" in run("sessions").out
 
-    def test_needs_an_existing_store(self, run: Run, tmp_path: Path) -> None:
-        """Reading a named store does not create it."""
+    def test_needs_an_existing_store(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Reading a store that is named, by an option or COPPICE_DB, does not create it."""
+        missing = tmp_path / "no" / "where.db"
+        monkeypatch.setenv("COPPICE_DB", str(missing))
         for arguments in (("sessions",), ("context", "x"), ("export", "x"), ("suggest-weights",)):
-            done = run(*arguments, "--db", tmp_path / "no" / "where.db")
-            assert (done.code, "there is no database at" in done.err) == (2, True)
+            for option in (("--db", missing), ()):
+                done = run(*arguments, *option)
+                assert (done.code, "there is no database at" in done.err) == (2, True)
         assert not (tmp_path / "no").exists()
 
 

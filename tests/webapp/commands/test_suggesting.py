@@ -10,6 +10,7 @@ import pytest
 from tests.webapp.commands.running import Run
 from webapp.commands.suggesting import kept, lines_of, table_of
 from webapp.services.settings.answers import Suggestion
+from webapp.store import Store
 
 FOUND = Suggestion(
     weights={"recency": 35.0, "relevance": 30.0}, present={"recency": 35.0, "relevance": 15.0},
@@ -20,14 +21,19 @@ FOUND = Suggestion(
 class TestSuggestWeights:
     """The command."""
 
-    def test_explains_a_missing_suggestion(self, run: Run) -> None:  # X15
+    @pytest.fixture
+    def empty_store(self, db: Path) -> None:
+        """A store without sessions."""
+        Store(db).close()
+
+    def test_explains_a_missing_suggestion(self, run: Run, empty_store: None) -> None:  # X15
         """An empty store gives the current weights and a reason, and the code 0."""
         done = run("suggest-weights")
         assert done.code == 0
         assert "Nothing to suggest: too few sessions" in done.out
         assert "relevance" in done.out
 
-    def test_writes_json(self, run: Run) -> None:  # X15
+    def test_writes_json(self, run: Run, empty_store: None) -> None:  # X15
         """The JSON is for other programs."""
         found = json.loads(run("suggest-weights", "--json").out)
         assert (found["weights"], found["held_out"]) == (None, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.webapp.commands.running import Run
 
@@ -46,3 +47,11 @@ class TestTheCommand:
         run("token")
         assert "1 token deleted" in run("token", "off").out
         assert json.loads(run("token", "list", "--json").out) == []
+
+    def test_creates_a_database_only_for_a_token(self, run: Run, db: Path) -> None:
+        """A wrong COPPICE_DB is refused instead of showing that there are no tokens."""
+        for arguments in (("list",), ("rotate", "1"), ("revoke", "1"), ("off",)):
+            done = run("token", *arguments)
+            assert (done.code, f"there is no database at {db}" in done.err) == (2, True)
+        assert not db.exists()
+        assert run("token").code == 0
