@@ -157,6 +157,15 @@ class TestOpenCode:
         done = run("import", root / "other.db")
         assert (done.code, "no sessions of OpenCode" in done.err) == (2, True)
 
+    def test_is_not_made_of_another_database(self, run: Run, tmp_path: Path) -> None:
+        """A database of another program adds no session; the reason names its tables."""
+        other = tmp_path / "other.db"
+        sqlite3.connect(other).execute("CREATE TABLE places (url TEXT)").connection.close()
+        done = run("import", other)
+        assert (done.code, done.out) == (2, "")
+        assert "got places" in done.err
+        assert "no sessions of OpenCode" in done.err
+
 
 class TestLinks:
     """Links in an imported folder."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import folder_of, leads_out, list_files, read_json_file
 from webapp.agents.reading.rows import object_of, optional, parse_value, short_title, text_of, when
 from webapp.agents.records import TranscriptFile
+
+log = logging.getLogger(__name__)
 
 SOURCE = "opencode"
 # After a change of a database, the sessions active within this time of the newest one are read.
@@ -51,8 +54,8 @@ def archives_at(path: Path) -> list[Path]:
 
 
 def sessions_in(archive: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions of a database or a tree, newest first."""
-    return _in_tree(archive) if archive.is_dir() else in_database(archive)
+    """Yield the sessions of a database or a tree, newest first; log why a database cannot be read."""
+    return _in_tree(archive) if archive.is_dir() else in_database(archive, show_unreadable=False)
 
 
 def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
@@ -94,15 +97,21 @@ def glob_safe(name: str) -> str:
     return "".join("?" if c in "*?[]/\\" else c for c in name)
 
 
-def in_database(database: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions of a database, newest first."""
+def in_database(database: Path, *, show_unreadable: bool = True) -> Iterator[TranscriptFile]:
+    """Yield the sessions of a database, newest first.
+
+    A database with unknown tables gives one session, which says so to somebody who waits for the agent's sessions, or
+    without `show_unreadable` a warning in the log.
+    """
     try:
         with open_foreign(database) as tables:
             fault = unknown_schema(tables.names())
             sessions = session_rows(tables) if fault is None else []
     except OSError:
         return
-    if fault is not None:
+    if fault is not None and not show_unreadable:
+        log.warning("%s: %s", database, fault)
+    elif fault is not None:
         at = database.stat().st_mtime
         name, title = f"opencode-unreadable-{database.stem}", f"{database.name} cannot be read"
         yield TranscriptFile(database, name, None, SOURCE, title, modified=at, shared=True)
