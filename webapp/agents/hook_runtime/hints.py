@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 
 HINT, EDITS, STATE = "hint", "edits", "state"
 # The edit script with which the last call of a session was sent, by the proxy or by the agent's own process; in the
@@ -27,6 +28,12 @@ def folder() -> str:
     else:
         cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     return os.path.join(cache, "coppice", "hints")
+
+
+def create_folder() -> None:
+    """Create the folder, from which on the server writes hints; do nothing if it cannot be created."""
+    with suppress(OSError):
+        os.makedirs(folder(), mode=0o700, exist_ok=True)
 
 
 def proxy_folder() -> str:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from webapp.agents.hook_runtime import hints
+
 HOOK, STATUS_LINE = "hook", "statusline"
 _WITH_STATUS_LINE = "claude-code"
 
@@ -25,6 +27,8 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         agent = arguments[1] if arguments[0] == HOOK else _WITH_STATUS_LINE
         module = import_module(f"webapp.agents.hook_runtime.{agent.replace('-', '_')}")
+        if arguments[0] == STATUS_LINE:
+            hints.create_folder()
         answer = module.hook(payload) if arguments[0] == HOOK else module.status_line(payload)
         if answer:
             sys.stdout.buffer.write(answer.encode() + b"\n")

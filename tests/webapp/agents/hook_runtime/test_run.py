@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +73,22 @@ class TestStatusLine:
         }
         lines = [started("statusline", payload=grown).stdout for _ in range(2)]
         assert all(line.endswith("126k of 200k · ↑ 2.1k\n") for line in lines)
+
+    def test_needs_no_hooks(self, hints_folder: Path) -> None:  # X21
+        """It creates the folder of hints, from which the trend and the gain of a prune come, for its user alone."""
+        hints_folder.rmdir()
+        started("statusline", payload=PAYLOAD)
+        assert stat.S_IMODE(hints_folder.stat().st_mode) == 0o700
+        grown = json.loads(json.dumps(PAYLOAD).replace("4000", "6000"))
+        assert "↑ 2k" in started("statusline", payload=grown).stdout
+
+    def test_is_shown_without_a_folder_of_hints(
+        self, hints_folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X21
+        """A folder that cannot be created only costs the trend."""
+        (hints_folder / "file").touch()
+        monkeypatch.setenv("COPPICE_HINTS", str(hints_folder / "file" / "below"))
+        assert "124k of 200k" in started("statusline", payload=PAYLOAD).stdout
 
     def test_shows_the_gain_of_a_prune(self) -> None:  # X21
         """The gain comes from the last hint of the server."""
