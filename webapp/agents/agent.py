@@ -83,7 +83,7 @@ class Integration:
     `use` describes the benefit for the user in a sentence. `file` returns the path. `add` returns the text with our
     part added, given the command that starts this program; `remove` returns the text without it, None if nothing is
     left. `installed_parts` returns those of our `parts` that are in a text. These three raise `Malformed` if the text
-    has an unknown structure.
+    has an unknown structure. `has_hooks` is True if the part has the agent run `coppice hook`.
     """
 
     use: str
@@ -92,6 +92,7 @@ class Integration:
     add: Callable[[str | None, str], str]
     remove: Callable[[str], str | None]
     installed_parts: Callable[[str], list[str]]
+    has_hooks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ def hooks_integration(
         add=lambda text, program: add(text, f"{program} hook {source}", events, own),
         remove=lambda text: remove(text, own),
         installed_parts=lambda text: installed_parts(text, own),
+        has_hooks=True,
     )
 
 

@@ -91,7 +91,9 @@ def status() -> int:
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(list(agent_config.integrations())))
+@click.argument(
+    "agent", type=click.Choice([name for name, one in agent_config.integrations().items() if one.has_hooks])
+)
 def hook(agent: str) -> int:
     """Answer a hook of an agent: reads its JSON on stdin. The agent runs this itself."""
     return run.main([run.HOOK, agent])

@@ -16,7 +16,9 @@ _WITH_STATUS_LINE = "claude-code"
 
 def is_ours(arguments: Sequence[str]) -> bool:
     """Return whether these arguments name one of the two commands, without options."""
-    return (len(arguments) == 2 and arguments[0] == HOOK) or list(arguments) == [STATUS_LINE]
+    if len(arguments) == 2 and arguments[0] == HOOK:
+        return not arguments[1].startswith("-")
+    return list(arguments) == [STATUS_LINE]
 
 
 def main(arguments: Sequence[str]) -> int:

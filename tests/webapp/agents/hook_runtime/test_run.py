@@ -157,3 +157,11 @@ class TestHook:
         (hints_folder.parent / "x.hint.json").write_text('{"survive": "secret"}')
         payload = {"session_id": "../x", "hook_event_name": "PreCompact"}
         assert started("hook", "claude-code", payload=payload).stdout == ""
+
+
+class TestHelp:
+    """The help of the commands that agents start."""
+
+    def test_names_the_agents_that_have_hooks(self) -> None:  # X20
+        """An agent with an extension starts no command."""
+        assert "{claude-code|codex}" in started("hook", "--help", payload="").stdout
