@@ -229,13 +229,21 @@ def cli_page() -> str:
         "",
     ]
     root = help_context(commands, "coppice")
-    lines += ["```", commands.get_help(root), "```", ""]
-    for name in commands.list_commands(root):
-        command = commands.get_command(root, name)
-        assert command is not None  # noqa: S101  # listed above
-        context = help_context(command, name, root)
-        lines += [f"## coppice {name}", "", "```", command.get_help(context), "```", ""]
+    lines += ["```", commands.get_help(root), "```", "", *helps_below(root, "##")]
     return tidy(lines)
+
+
+def helps_below(group: click.Context, heading: str) -> Iterator[str]:
+    """Yield the lines with the help of each command of a group, and of those below it."""
+    assert isinstance(group.command, click.Group)  # noqa: S101  # only called for groups
+    for name in group.command.list_commands(group):
+        command = group.command.get_command(group, name)
+        assert command is not None  # noqa: S101  # listed above
+        if not command.hidden:
+            context = help_context(command, name, group)
+            yield from (f"{heading} {context.command_path}", "", "```", command.get_help(context), "```", "")
+            if isinstance(command, click.Group):
+                yield from helps_below(context, heading + "#")
 
 
 def help_context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:

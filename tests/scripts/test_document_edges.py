@@ -7,6 +7,9 @@ import pytest
 from scripts.document_edges import EXAMPLES, PAGES, api_page, cli_page, events_page
 from tests.shared import ROOT
 from webapp.commands.cli import COMMANDS
+from webapp.commands.hooking import hooks
+from webapp.commands.retention import retention
+from webapp.commands.tokens import token
 from webapp.live.notices import NOTES
 from webapp.routes.api import routes
 
@@ -38,5 +41,8 @@ class TestThePages:
         assert all(f"### {event.__name__}" in events_page() for event in NOTES)
 
     def test_name_every_command(self) -> None:
-        """With its help."""
-        assert all(f"## coppice {name}\n" in cli_page() for name in COMMANDS)
+        """With its help, and those of a group below it."""
+        page = cli_page()
+        assert all(f"\n## coppice {name}\n" in page for name in COMMANDS)
+        for group in (hooks, retention, token):
+            assert all(f"\n### coppice {group.name} {name}\n" in page for name in group.commands)
