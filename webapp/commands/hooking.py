@@ -16,7 +16,7 @@ import click
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import run
 from webapp.commands.terminal import echo
-from webapp.errors import Conflict, CoppiceError
+from webapp.errors import Conflict, CoppiceError, Invalid
 from webapp.services.integrations import agent_config
 from webapp.services.integrations.agent_config import Change
 
@@ -134,12 +134,21 @@ def program() -> str:
 
 
 def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) -> bool:
-    """Show a change and apply it; return False if nothing is changed."""
+    """Show a change and apply it; return False if nothing is changed.
+
+    Raises:
+        Invalid: nobody can be asked.
+    """
     if not change.diff:
         echo("nothing to change", err=True)
         return False
     echo(change.diff.rstrip("\n"))
-    if dry_run or not (yes or not sys.stdin.isatty() or click.confirm("Write this change?", err=True)):
+    if dry_run:
         return False
+    if not yes:
+        if not sys.stdin.isatty():
+            raise Invalid("nothing was written: there is no terminal to ask on; give --yes", "yes")
+        if not click.confirm("Write this change?", err=True):
+            return False
     agent_config.apply(change, remember=remember)
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -40,6 +41,23 @@ class TestStatus:
         settings = tmp_path / "settings.json"
         settings.write_text(re.sub(r'"[^"]*( hook claude-code)"', r'"/old/coppice\1"', settings.read_text()))
         assert "not up to date: run `coppice hooks install --agent claude-code`" in run("hooks", "status").out
+
+
+class TestInstall:
+    """Adding to an agent's configuration."""
+
+    def test_writes_nothing_unasked(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X20
+        """Without a terminal nobody can agree: a script has to say so with --yes."""
+        for name in ("HOME", "CLAUDE_CONFIG_DIR", "COPPICE_HINTS"):
+            monkeypatch.setenv(name, str(tmp_path))
+        monkeypatch.setattr("sys.stdin", io.StringIO())
+        done = run("hooks", "install")
+        assert (done.code, "there is no terminal to ask on; give --yes" in done.err) == (2, True)
+        assert "+" in done.out
+        assert not (tmp_path / "settings.json").exists()
+        assert run("hooks", "install", "--dry-run").code == 0
 
 
 class TestUninstall:
