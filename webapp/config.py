@@ -42,6 +42,9 @@ FROM_ENVIRONMENT = (
     "workers",
     *SIZES,
 )
+# The variables that switch a setting: its name, and its value if the variable is on.
+_SWITCHES = {"COPPICE_NO_WATCH": ("follow", False), "COPPICE_REDACT": ("redact", True)}
+_ON, _OFF = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:/?#@\s\[\]*]+)(:\d+)?")
 HTTP, REDIS = ("http", "https"), ("redis", "rediss")
 PREFIX = re.compile(r"(/[\w.~-]+)*")
@@ -184,7 +187,7 @@ class Config:
         """Return the defaults, overridden by the file, the environment, and then by `given` where it is not None.
 
         Raises:
-            Invalid: the file is not TOML, or a value has the wrong kind; the message names file and key.
+            Invalid: the file is not TOML, or a value has the wrong kind; the message names file, variable or key.
         """
         env = os.environ if env is None else env
         file = file or _config_file(env.get("COPPICE_CONFIG"))
@@ -219,10 +222,12 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {name: env[key] for name, key in names.items() if env.get(key)}
     if isinstance(values.get("watch"), str):
         values["watch"] = values["watch"].split(os.pathsep)
-    if env.get("COPPICE_NO_WATCH"):
-        values["follow"] = False
-    if env.get("COPPICE_REDACT"):
-        values["redact"] = True
+    for key, (name, when_on) in _SWITCHES.items():
+        said = env.get(key, "").strip().lower()
+        if said in _ON | _OFF:
+            values[name] = when_on == (said in _ON)
+        elif said:
+            raise Invalid(f"bad value for {key}; expected 1 or 0, got {env[key]!r}", name)
     return values
 
 

@@ -67,3 +67,20 @@ class TestConfig:
     def test_follows_nothing_when_told_so(self) -> None:
         """An environment variable switches following off."""
         assert Config.load(None, {"COPPICE_NO_WATCH": "1"}).follow is False
+
+    @pytest.mark.parametrize(
+        ("said", "is_on"),
+        [("1", True), ("true", True), ("On", True), ("0", False), ("no", False), ("off", False)],
+    )
+    def test_reads_switches_of_the_environment(self, said: str, is_on: bool, tmp_path: Path) -> None:
+        """A variable that says no switches nothing on, and wins over the file as every variable does."""
+        file = tmp_path / "c.toml"
+        file.write_text(f"redact = {str(not is_on).lower()}\nfollow = {str(is_on).lower()}")
+        config = Config.load(file, {"COPPICE_NO_WATCH": said, "COPPICE_REDACT": said})
+        assert (config.redact, config.follow) == (is_on, not is_on)
+        assert Config.load(file, {"COPPICE_REDACT": ""}).redact is not is_on
+
+    def test_refuses_a_switch_that_is_neither(self) -> None:
+        """The error names the variable."""
+        with pytest.raises(Invalid, match="bad value for COPPICE_REDACT; expected 1 or 0, got 'maybe'"):
+            Config.load(None, {"COPPICE_REDACT": "maybe"})
