@@ -8,7 +8,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from webapp.commands.common import ago_text, opened, write_json
+from webapp.commands.common import ago_text, find_session, opened, write_json
 from webapp.commands.options import db_option, json_option
 from webapp.commands.terminal import echo, out
 from webapp.config import Database
@@ -74,13 +74,17 @@ def apply_limits(db: Database | None, yes: bool) -> None:
 
 @retention.command("keep")
 @click.argument("session")
-@click.option("--no-longer", "ended", is_flag=True, help="Take that back.")
+@click.option("--no-longer", "ended", is_flag=True, help="Apply the limits to it again.")
 @click.pass_obj
 def keep(db: Database | None, session: str, ended: bool) -> None:
-    """Except a session and its sub-agents from all limits."""
+    """Exempt a session and its sub-agents from all limits.
+
+    SESSION is an id, or enough of its beginning.
+    """
     with opened(db, create=False) as app:
-        app.sessions.patch(session, kept=not ended)
-        echo(f"{session} is {'no longer kept' if ended else 'kept'}.")
+        found = find_session(app, session)
+        app.sessions.patch(found, kept=not ended)
+        echo(f"{found} is {'no longer kept' if ended else 'kept'}.")
 
 
 def show(found: Retention, *, as_json: bool = False) -> None:

@@ -51,3 +51,7 @@ class TestRetention:
         assert json.loads(run("retention", "--json").out)["sessions"] == 0
         run("retention", "keep", "old", "--no-longer")
         assert json.loads(run("retention", "--json").out)["sessions"] == 1
+
+    def test_exempts_a_session_by_the_beginning_of_its_id(self, run: Run) -> None:
+        """The answer names the whole id."""
+        assert run("retention", "keep", "ol").out == "old is kept.\n"
