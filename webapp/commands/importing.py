@@ -24,6 +24,7 @@ from webapp.commands.options import db_option
 from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.services.transfer.answers import ImportedSession
+from webapp.services.transfer.importing import NAMES
 
 SUFFIXES = (".jsonl", ".json")
 COMPANION = ".meta.json"  # facts about the sub-agent's transcript beside it; read together with that
@@ -35,6 +36,7 @@ PROBLEMS_SHOWN = 5
 @click.option(
     "--format",
     "file_format",
+    type=click.Choice(NAMES),
     default="auto",
     show_default=True,
     help="What the files hold; by default recognised by content.",
@@ -52,6 +54,8 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
     if not files and not homes:
         raise click.UsageError(f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}")
+    if homes and file_format not in ("auto", *(agent.source for agent in AGENTS.values() if agent.archives)):
+        raise click.UsageError(f"--format {file_format} does not fit {homes[0]}; leave it out")
     named = {path for path in paths if not path.is_dir()}
     failed: list[Path] = []
     labels = " or ".join(agent.label for agent in AGENTS.values() if agent.archives)
@@ -59,7 +63,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
         task = bar.add_task("importing", total=sum(size_of(file) for file in files))
         for home in homes:
             empty = True
-            for file, one in app.importing.import_sessions(home):
+            for file, one in app.importing.import_sessions(home, model):
                 print_session(file, one)
                 empty = False
             if empty:

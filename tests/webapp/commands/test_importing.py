@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,15 @@ class TestOpenCode:
         assert (done.code, done.err) == (0, "")
         assert done.out.count("messages added") > 1
         assert run("import", root.parent).out.count(" 0 messages added") == done.out.count("messages added")
+
+    def test_takes_the_options_of_an_import(self, run: Run, db: Path) -> None:
+        """The model is that of a session that names none; a format of other files is refused."""
+        run("import", TREE, "--model", "gpt-5.5", "--format", "opencode")
+        with closing(Store(db)) as store:
+            models = {row.id: row.model for row in store.sessions.all()}
+        assert models == {"ses_1": "claude-sonnet-4-5", "ses_2": "gpt-5.5"}
+        done = run("import", TREE, "--format", "pi")
+        assert (done.code, f"--format pi does not fit {TREE}" in done.err) == (2, True)
 
     def test_is_imported_from_a_database_file(self, run: Run, tmp_path: Path) -> None:
         """Any file name works; a database without sessions is reported."""

@@ -30,7 +30,7 @@ from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.list_files import read_file
 from webapp.services.transfer.own_format import OwnFormat, imported
 
-NAMES = ("auto", *IMPORTS, COPPICE, "jsonl", WIRE, *FORMATS)
+NAMES = ("auto", *IMPORTS, "jsonl", WIRE, *FORMATS)
 *_OTHERS, _LAST = (AGENTS[source].label for source in IMPORTS)
 EXPECTED = (
     f"expected a transcript of {', '.join(_OTHERS)} or {_LAST}, a message list in a provider's format, or an export "
@@ -82,12 +82,17 @@ class Importing:
             return [self._transcript(base, place, content, source, model)]
         return [self._list(base, content, None if source == WIRE else source, model)]
 
-    def import_sessions(self, path: Path) -> Iterator[tuple[Path, ImportedSession]]:
-        """Import the sessions of the databases and trees at or below a path, and yield one entry for each."""
+    def import_sessions(self, path: Path, model: str | None = None) -> Iterator[tuple[Path, ImportedSession]]:
+        """Import the sessions of the databases and trees at or below a path, and yield one entry for each.
+
+        `model` is that of sessions that do not name theirs.
+        """
         for archives in filter(None, (agent.archives for agent in AGENTS.values())):
             for file in (file for place in archives.find(path) for file in archives.sessions(place)):
                 try:
-                    added = self._append(file, archives.read(file), file.path.name, path=str(file.path))
+                    added = self._append(
+                        file, archives.read(file), file.path.name, path=str(file.path), model=model
+                    )
                     yield file.path, self._answer(file.session_id, added)
                 except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same
                     yield file.path, _refused(file, error)
