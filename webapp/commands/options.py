@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from webapp.commands.terminal import echo
 from webapp.config import Database, database, host_of, is_loopback
@@ -50,6 +51,30 @@ watch_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Follow the transcripts in this folder too; can be repeated.",
 )
+
+
+def refuse_together(*options: tuple[str, object]) -> None:
+    """Refuse options that exclude each other, each given with its value, false if it was left out.
+
+    Raises:
+        UsageError: two of them were given.
+    """
+    given = [name for name, value in options if value]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} and {given[1]} exclude each other; leave one out")
+
+
+def refuse_before_subcommand(ctx: click.Context, *names: str) -> None:
+    """Refuse options of a group that its subcommand would ignore.
+
+    Raises:
+        UsageError: one of them was given before a subcommand.
+    """
+    for option in ctx.command.params:
+        if option.name in names and ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{option.opts[0]} does not belong to `{ctx.command_path} {ctx.invoked_subcommand}`; leave it out"
+            )
 
 
 def server_address(address: str, option: str) -> str:

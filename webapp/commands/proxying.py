@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from webapp.agents.hook_runtime import hints
-from webapp.commands.options import server_address
+from webapp.commands.options import refuse_together, server_address
 from webapp.commands.terminal import echo
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT, PROVIDERS, RunningProxy, address_of
@@ -75,6 +75,7 @@ def proxy(
     """
     from webapp.serving import server as serving
 
+    refuse_together(("--stop-pruning", stops), ("--allow-pruning", allows))
     if stops or allows:
         switch_pruning(on=not stops)
         echo(STOPPED if stops else ALLOWED)

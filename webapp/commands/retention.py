@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from webapp.commands.common import ago_text, find_session, opened, write_json
-from webapp.commands.options import db_option, json_option
+from webapp.commands.options import db_option, json_option, refuse_before_subcommand
 from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.catalog.answers import Retention, RetentionLimits
@@ -32,9 +32,11 @@ def retention(ctx: click.Context, db: Database | None, as_json: bool) -> None:
     day, or is kept, stays.
     """
     ctx.obj = db
-    if ctx.invoked_subcommand is None:
-        with opened(db, create=False) as app:
-            show(app.retention.preview(), as_json=as_json)
+    if ctx.invoked_subcommand is not None:
+        refuse_before_subcommand(ctx, "as_json")
+        return
+    with opened(db, create=False) as app:
+        show(app.retention.preview(), as_json=as_json)
 
 
 @retention.command("set")

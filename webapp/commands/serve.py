@@ -12,7 +12,7 @@ import click
 
 from webapp.access.tokens import AccessTokens
 from webapp.agents import AGENTS
-from webapp.commands.options import db_option, watch_option
+from webapp.commands.options import db_option, refuse_together, watch_option
 from webapp.commands.proxying import proxy_beside
 from webapp.commands.terminal import echo
 from webapp.config import DEFAULT_PORT, MOST_WORKERS, Config, is_loopback
@@ -163,6 +163,7 @@ def run_server(
     """Serve until stopped. Invalid options are refused before anything starts."""
     from webapp.serving import server as serving
 
+    refuse_together(("--no-watch", no_watch), ("--watch", watch))
     config = load_checked(
         **given,
         watch=watch or None,

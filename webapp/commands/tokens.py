@@ -13,7 +13,7 @@ from scoring.counted import counted
 from webapp.access.identity import OPERATOR, SENDER
 from webapp.access.tokens import ROLES, AccessTokens
 from webapp.commands.common import refuse_missing, write_json
-from webapp.commands.options import db_option, json_option
+from webapp.commands.options import db_option, json_option, refuse_before_subcommand
 from webapp.commands.terminal import echo, out
 from webapp.config import Config, Database
 from webapp.services.session.times import iso
@@ -77,9 +77,11 @@ def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None
     From then on the server asks for one. Only a hash of it is stored. A running server accepts it at once.
     """
     ctx.obj = db
-    if ctx.invoked_subcommand is None:
-        with open_tokens(db, create=True) as keys:
-            print_token(*keys.make(name, role))
+    if ctx.invoked_subcommand is not None:
+        refuse_before_subcommand(ctx, "role", "name")
+        return
+    with open_tokens(db, create=True) as keys:
+        print_token(*keys.make(name, role))
 
 
 @token.command("list")

@@ -28,6 +28,18 @@ class TestErrors:
             (["serve", "--port", "70000"], "--port"),
             (["serve", "--host", "0.0.0.0"], "--allow-remote"),
             (["export", "a", "--format", "pdf"], "pdf"),
+            (
+                ["serve", "--host", "0.0.0.0", "--no-watch", "--watch", "."],
+                "--no-watch and --watch exclude each other",
+            ),
+            (["proxy", "--stop-pruning", "--allow-pruning"], "exclude each other; leave one out"),
+            (["token", "--name", "bob", "list"], "--name does not belong to `coppice token list`"),
+            (
+                ["token", "--role", "viewer", "rotate", "1"],
+                "--role does not belong to `coppice token rotate`",
+            ),
+            (["retention", "--json", "off"], "--json does not belong to `coppice retention off`"),
+            (["import", "a.json", "--format", "coppice"], "'jsonl'"),
             (["import", "/nowhere/session.jsonl"], "/nowhere/session.jsonl: no such file"),
             (["context", "nobody"], "no such session: nobody"),
         ],
@@ -38,6 +50,7 @@ class TestErrors:
     ) -> None:  # fmt: skip
         """There is no usage page and no traceback."""
         monkeypatch.setenv("COPPICE_DB", str(tmp_path / "c.db"))
+        Store(tmp_path / "c.db").close()
         assert main(arguments) == 2
         captured = capsys.readouterr()
         assert words in captured.err
