@@ -127,7 +127,8 @@ class Config:
     """The start-up settings: storage, followed files, and the server's address and access.
 
     `db` is a path or an address; None means a file in the platform's data folder. `watch` are folders followed besides
-    the agents' usual ones; `follow` False follows nothing. `env` is the environment with the locations of the agents'
+    the agents' usual ones; `follow` False follows nothing. Without a `port` the server takes the default one or, where
+    that is in use, the next free one. `env` is the environment with the locations of the agents'
     folders. `redact` replaces credentials in new messages. A message, a session's log and the store may take
     `max_message`, `max_session` and `max_store` MiB; 0 sets no limit.
     `workers` processes serve one store and tell each other of changes by the `queue`, the address of a Redis.
@@ -140,7 +141,7 @@ class Config:
 
     db: Database | None = None
     host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
+    port: int | None = None
     watch: tuple[Path, ...] = ()
     follow: bool = True
     demo: bool = False

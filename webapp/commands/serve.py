@@ -177,11 +177,12 @@ def run_server(
     fingerprint = (
         serving.fingerprint_of(config.tls_cert) if config.tls_cert and proxy_port is not None else None
     )
-    listener = serving.listen(config.host, config.port, others=config.port == DEFAULT_PORT)
+    wanted = DEFAULT_PORT if config.port is None else config.port
+    listener = serving.listen(config.host, wanted, others=config.port is None)
     url = serving.url_of(listener, config.host, secure=config.tls_cert is not None) + config.prefix
     port = listener.getsockname()[1]
-    if config.port not in (0, port):
-        echo(f"Port {config.port} is in use, perhaps by another Coppice; taking {port}.", err=True)
+    if wanted not in (0, port):
+        echo(f"Port {wanted} is in use, perhaps by another Coppice; taking {port}.", err=True)
     echo(f"Coppice is at {url} (Ctrl-C ends it)")
     if open_page:
         webbrowser.open(url)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import socket
 import webbrowser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.ports import free_port
 from tests.webapp.commands.running import Run
+from webapp.agents import AGENTS
+from webapp.commands import serve
 from webapp.serving import server as serving
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     """Record the listener and the application factory instead of serving."""
     found: list[Any] = []
+    for agent in AGENTS.values():
+        monkeypatch.setenv(agent.variable, str(tmp_path / "no-agent"))
 
     def run_nothing(make: Any, listener: Any, *_: Any, workers: int) -> None:
         running = make()
@@ -32,16 +38,37 @@ class TestServe:
 
     def test_passes_its_options_on(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
         """Options are folders, hosts and whether to follow."""
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
         done = run(
             "serve", "--port", 0, "--watch", tmp_path / "a", "--watch", tmp_path / "b",
-            "--no-watch", "--allow-host", "box.local",
+            "--allow-host", "box.local",
         )  # fmt: skip
         [(config, address)] = asked
         assert done.code == 0
         assert config.watch == (tmp_path / "a", tmp_path / "b")
-        assert (config.follow, config.allowed_hosts, config.demo) == (False, ("box.local",), False)
+        assert (config.follow, config.allowed_hosts, config.demo) == (True, ("box.local",), False)
         assert address[0] == "127.0.0.1"
         assert f"http://127.0.0.1:{address[1]}" in done.out
+
+    def test_follows_nothing_if_told_so(self, run: Run, asked: list[Any]) -> None:
+        """`--no-watch` leaves out the agents' folders too."""
+        assert run("serve", "--port", 0, "--no-watch").code == 0
+        assert asked[0][0].follow is False
+
+    def test_takes_another_port_only_for_the_default(
+        self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A port that was named is one that others send requests to."""
+        port = free_port()
+        monkeypatch.setattr(serve, "DEFAULT_PORT", port)
+        with socket.create_server(("127.0.0.1", port)):
+            assert run("serve", "--no-watch").code == 0
+            assert asked[0][1][1] != port
+            refused = run("serve", "--no-watch", "--port", port)
+            assert (refused.code, f"port {port} on 127.0.0.1 is in use" in refused.err) == (2, True)
+            monkeypatch.setenv("COPPICE_PORT", str(port))
+            assert run("serve", "--no-watch").code == 2
 
     def test_serves_other_machines_only_if_allowed_and_with_a_token(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
@@ -66,7 +93,7 @@ class TestServe:
 
     def test_names_a_missing_folder(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
         """The name may be misspelt; the folder is followed once it exists."""
-        done = run("serve", "--no-watch", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
+        done = run("serve", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
         assert done.code == 0
         assert f"{tmp_path / 'gone'} does not exist yet" in done.err
         assert done.err.count("\n") == 1
