@@ -113,8 +113,10 @@ def statusline() -> int:
 def mcp() -> int:
     """Answer an agent over MCP, on stdin and stdout.
 
-    Its tools are stats, search, restore and pin, for the agent's own session. Add it to the agent's configuration
-    once, as a stdio server with the command `coppice` and the argument `mcp`.
+    Its tools are context_stats, context_search, context_restore and context_pin. They act on the session that the
+    agent names (Claude Code does), else on the newest one of the working folder; their argument `session` names
+    another. Add it to the agent's configuration once, as a stdio server with the command `coppice` and the
+    argument `mcp`.
     """
     from webapp.commands.mcp_server import serve
 

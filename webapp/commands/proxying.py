@@ -53,7 +53,7 @@ def provider_options(command: Command) -> Command:
     help="The server that gets a copy of each call; COPPICE_TOKEN is its token, where it asks for one.",
 )
 @click.option("--stop-pruning", "stops", is_flag=True, help="Stop pruning in all proxies, and exit.")
-@click.option("--allow-pruning", "allows", is_flag=True, help="Take that back, and end.")
+@click.option("--allow-pruning", "allows", is_flag=True, help="Allow pruning again, and exit.")
 @click.option("--beside", is_flag=True, hidden=True, help="End once standard input does, as a server's pipe.")
 @click.option(
     "--fingerprint", hidden=True, help="The SHA-256 of the server's certificate, which has another name."
