@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from scoring.formats import FORMATS
 from scripts.document_edges import EXAMPLES, PAGES, api_page, cli_page, events_page
 from tests.shared import ROOT
 from webapp.commands.cli import COMMANDS
@@ -12,6 +15,8 @@ from webapp.commands.retention import retention
 from webapp.commands.tokens import token
 from webapp.live.notices import NOTES
 from webapp.routes.api import routes
+from webapp.routes.api.context import get_context
+from webapp.routes.api.transfer import export_session
 
 
 class TestThePages:
@@ -34,6 +39,12 @@ class TestThePages:
         assert "| `drop` | array of string or null, optional |" in page
         assert "| `window` | integer |" in page
         assert "| `settings` | [Settings](#settings) |" in page
+
+    @pytest.mark.parametrize("name", FORMATS)
+    def test_name_every_wire_format(self, name: str) -> None:
+        """They are written by hand, in the words of the two routes and in the page of the formats."""
+        assert f"| `{name}` |" in (ROOT / "docs" / "formats.md").read_text("utf-8")
+        assert all(re.search(rf"\b{name}\b", str(route.__doc__)) for route in (get_context, export_session))
 
     def test_name_every_event(self) -> None:
         """And each has its example."""

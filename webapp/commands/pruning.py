@@ -13,7 +13,7 @@ import click
 import orjson
 
 from scoring.counted import counted
-from scoring.formats import Decoded, decode
+from scoring.formats import FORMATS, Decoded, decode
 from scoring.history import History
 from scoring.lists import Pruning
 from scoring.lists import prune as prune_messages
@@ -27,6 +27,9 @@ from webapp.services.session.codec import read_json
 from webapp.store.private import replacing
 from webapp.tokenizers import Tokenizers
 
+# The row of the table for a model that nobody named.
+UNNAMED = "default"
+
 
 @dataclass(frozen=True)
 class Pruned:
@@ -39,7 +42,7 @@ class Pruned:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--model", default="default", show_default=True, help="The model whose window counts.")
+@click.option("--model", default=UNNAMED, show_default=True, help="The model whose window counts.")
 @click.option(
     "--max-tokens",
     type=click.IntRange(min=0),
@@ -63,7 +66,7 @@ class Pruned:
     "wire_format",
     default="auto",
     show_default=True,
-    help="openai, responses, anthropic, gemini, or auto.",
+    help=f"{', '.join(FORMATS)}, or auto.",
 )
 @click.option("--dry-run", is_flag=True, help="Only report; write no list.")
 @output_option
@@ -85,6 +88,8 @@ def prune(
     value, lines = read_list(file)
     known = None if wire_format == "auto" else wire_format
     done = prune_value(value, model, max_tokens, strategy, known, task_type)
+    if max_tokens is None and model != UNNAMED and not find_model(model).known:
+        echo(assumption(model), err=True)
     for line in report(done):
         echo(line, err=True)
     if not dry_run:
@@ -180,6 +185,15 @@ def report(pruned: Pruned) -> list[str]:
     causes = Counter(plan.cause(position) for position in shortened)
     lines += [f"{count:>6,} shortened: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
     return lines
+
+
+def assumption(model: str) -> str:
+    """Return a note on the window of a model that is not in the table."""
+    window = find_model(model).window
+    return (
+        f"model {model} is not in the table: a window of {window:,} tokens is assumed; correct the name, or give "
+        "--max-tokens"
+    )
 
 
 def write_list(value: Any, as_lines: bool, output: Path | None) -> None:

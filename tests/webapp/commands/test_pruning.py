@@ -204,6 +204,14 @@ class TestBadInput:
         assert words in done.err
         assert done.err.count("\n") == 1
 
+    def test_in_the_name_of_a_model_is_noted(self, run: Run, tmp_path: Path) -> None:
+        """The window is then an assumption; with `--max-tokens` it does not count."""
+        note = "model gtp-5.1 is not in the table: a window of 100,000 tokens is assumed"
+        file = written(tmp_path / "chat.json", CHAT)
+        assert note in run("prune", file, "--model", "gtp-5.1").err
+        for options in (("--model", "gtp-5.1", "--max-tokens", "900"), ("--model", "gpt-5.1"), ()):
+            assert "assumed" not in run("prune", file, *options).err
+
     @pytest.mark.parametrize(
         "option",
         [("--strategy", "luck"), ("--format", "morse"), ("--max-tokens", "-1"), ("--max-tokens", "x")],
