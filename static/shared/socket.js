@@ -7,6 +7,7 @@ const EVENTS = [
   "session:updated",
   "sessions:updated",
   "session:deleted",
+  "session:above_target",
   "messages:appended",
   "context:stats",
   "context:pruned",
