@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import compress
 
@@ -27,6 +27,10 @@ from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_token
 from scoring.units import Units
 
 
+# Every stage uses the traces of messages, and has a setting of its name.
+_STAGE_SETTINGS = tuple(one.name for one in fields(Settings) if one.name.startswith("stage_"))
+
+
 def reads_content(settings: Settings) -> bool:
     """Return whether a plan with these settings reads the contents of messages."""
     known = settings.task_type != AUTO  # otherwise the task type is recognised, from contents too
@@ -37,7 +41,7 @@ def reads_content(settings: Settings) -> bool:
 
 def reads_traces(settings: Settings) -> bool:
     """Return whether a plan with these settings uses the files that are read and the outputs that are repeated."""
-    return settings.stage_duplicates or settings.stage_superseded or settings.stage_outputs != "off"
+    return any(getattr(settings, name) not in (False, "off") for name in _STAGE_SETTINGS)
 
 
 def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.formats import FORMATS, decode, encode, validate
-from scoring.history import History
+from scoring.history import History, reads_traces
 from scoring.lists import prune
 from scoring.messages import Message, ToolCall
 from scoring.planning.fit import fit
@@ -46,6 +47,15 @@ class TestTheOrder:
     def test_is_that_of_the_table(self) -> None:  # X7
         """Duplicates, superseded reads, then old outputs; dropping comes last."""
         assert list(STAGES) == ["duplicates", "superseded", "outputs"]
+
+    @pytest.mark.parametrize("name", STAGES)
+    def test_needs_the_traces_of_messages(self, name: str) -> None:  # X7
+        """The history has them if any stage is enabled: its setting has its name."""
+        value = "shorten" if isinstance(getattr(OFF, f"stage_{name}"), str) else True
+        changed: dict[str, Any] = {f"stage_{name}": value}
+        enabled = replace(OFF, **changed)
+        assert STAGES[name].is_enabled(enabled)
+        assert (reads_traces(OFF), reads_traces(enabled)) == (False, True)
 
     def test_ends_with_nothing_where_everything_fits(self) -> None:  # X7, B12
         """No output is replaced if everything fits."""
