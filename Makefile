@@ -108,12 +108,12 @@ bench-retention: setup  ## how much of what is needed later survives a prune
 	  --pruner benchmarks.retention:prune --pruner benchmarks.retention:blueprint \
 	  $$($(PYTHON_IN) -m benchmarks.peers) $(ARGS)
 
-bench-harms: setup  ## how often what is left misleads whoever reads it
+bench-harms: setup  ## how often a pruned context misleads
 	PYTHONPATH=.:$(SHARED)/tools $(PYTHON_IN) $(SHARED)/tools/harms_bench.py $(SHARED)/data/retention \
 	  --only benchmarks.retention:prune --only benchmarks.retention:blueprint --only recency --only oracle \
 	  $$($(PYTHON_IN) -m benchmarks.peers --only) $(ARGS)
 
-lock: setup  ## write the lock files anew (UPGRADE=1 takes newer versions)
+lock: setup  ## write the lock files (UPGRADE=1 takes newer versions)
 	$(UV_COMPILE) pyproject.toml --group dev -o requirements-dev.lock
 	$(UV_COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
 	$(UV_COMPILE) --group build -c requirements-dev.lock -o requirements-build.lock

@@ -26,7 +26,6 @@ from scoring.signals.relevance import QUESTION_WORDS
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens, estimate_text_tokens
 from scoring.units import Units
 
-
 # Every stage uses the traces of messages, and has a setting of its name.
 _STAGE_SETTINGS = tuple(one.name for one in fields(Settings) if one.name.startswith("stage_"))
 
