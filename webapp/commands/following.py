@@ -15,9 +15,9 @@ import click
 from webapp.commands.options import server_address, watch_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, default_folder
+from webapp.sending.backlog import Backlog
 from webapp.sending.sender import Sender, SentFiles
 from webapp.sending.server import TeamServer, Unreachable
-from webapp.sending.spool import Spool
 from webapp.watcher import Watcher
 
 BACKLOG_MIB = 1024
@@ -36,6 +36,7 @@ BACKLOG_MIB = 1024
 )
 @click.option(
     "--backlog",
+    "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Where lines wait while the server is away, by default beside the database.",
@@ -49,7 +50,7 @@ BACKLOG_MIB = 1024
     metavar="MIB",
     help="Reading pauses while more than that waits.",
 )
-def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | None, limit: int) -> None:
+def follow(address: str, watch: tuple[Path, ...], host: str, folder: Path | None, limit: int) -> None:
     """Send the sessions of this machine's agents to a server.
 
     It needs a token of that server in COPPICE_TOKEN, from `coppice token --role sender` there. While the server is
@@ -58,18 +59,18 @@ def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | Non
     address = server_address(address, "--to")
     logging.getLogger("coppice").setLevel(logging.INFO)
     config = Config.load(watch=watch or None)
-    folder = backlog or default_folder() / "follow" / hashlib.sha256(address.encode()).hexdigest()[:16]
+    folder = folder or default_folder() / "follow" / hashlib.sha256(address.encode()).hexdigest()[:16]
     who = {"host": host or "unknown", "user": login_name()}
     redactor = None
     if config.redact:
         from webapp.redaction import redactor as made
 
         redactor = made()
-    spool = Spool(folder)
+    backlog = Backlog(folder)
     try:
-        files = SentFiles(spool, who, config.watch, config.environment, redactor, limit << 20)
+        files = SentFiles(backlog, who, config.watch, config.environment, redactor, limit << 20)
         watcher = Watcher(files)
-        sender = Sender(TeamServer(address, config.token), spool, files, who, watcher.look_again)
+        sender = Sender(TeamServer(address, config.token), backlog, files, who, watcher.look_again)
         try:
             sender.compare()
             echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")
@@ -77,7 +78,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, backlog: Path | Non
             echo(f"{error}; until it does, lines wait in {folder} (Ctrl-C ends it)", err=True)
         run_until_stopped(watcher, sender)
     finally:
-        spool.close()
+        backlog.close()
 
 
 def login_name() -> str:

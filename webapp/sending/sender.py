@@ -15,8 +15,8 @@ from webapp.agents.reading.readers import Chunk, Position, digest_of
 from webapp.agents.record_json import records_to_json
 from webapp.agents.records import Compaction, Entry, Meta, Record, TranscriptFile, path_of
 from webapp.redaction import Redactor
+from webapp.sending.backlog import Backlog, Damaged, QueuedChunk
 from webapp.sending.server import Denied, Rejected, TeamServer, Unreachable
-from webapp.sending.spool import Damaged, QueuedChunk, Spool
 
 log = logging.getLogger("coppice.follow")
 
@@ -34,7 +34,7 @@ class SentFiles(FollowedFiles):
 
     def __init__(
         self,
-        spool: Spool,
+        backlog: Backlog,
         who: Mapping[str, str],
         extra: tuple[Path, ...],
         env: Mapping[str, str],
@@ -42,24 +42,24 @@ class SentFiles(FollowedFiles):
         limit: int = 1 << 30,
     ) -> None:
         super().__init__(extra, env)
-        self._spool, self._who, self._redactor, self._limit = spool, who, redactor, limit
+        self._backlog, self._who, self._redactor, self._limit = backlog, who, redactor, limit
         self.closed = threading.Event()
         self.unwanted: set[str] = set()  # files that the server does not accept
         self._disk_failed = False
 
     def position(self, file: TranscriptFile) -> Position | None:
         """Return the position up to which a file was read; None if the server does not accept it."""
-        return None if file.key in self.unwanted else self._spool.position(file.key)
+        return None if file.key in self.unwanted else self._backlog.position(file.key)
 
     def is_known(self, file: TranscriptFile) -> bool:
         """Return whether a part of a file was sent, or waits."""
-        return bool(self._spool.position(file.key))
+        return bool(self._backlog.position(file.key))
 
     def receive(self, file: TranscriptFile, chunk: Chunk, before: Position) -> int:
         """Add a chunk to the backlog, once there is room."""
-        with self._spool.changed:
-            while self._spool.size >= self._limit and self._can_drain() and not self.closed.is_set():
-                self._spool.changed.wait(1.0)
+        with self._backlog.changed:
+            while self._backlog.size >= self._limit and self._can_drain() and not self.closed.is_set():
+                self._backlog.changed.wait(1.0)
         about = {
             "key": file.key, "source": file.source, "session_id": file.session_id, "parent_id": file.parent_id,
             "title": self._without_credentials(file.title), "agent_type": file.agent_type,
@@ -76,13 +76,13 @@ class SentFiles(FollowedFiles):
 
     def _can_drain(self) -> bool:
         """Return whether something waits that the server has not refused."""
-        return self._spool.first(self.unwanted) is not None
+        return self._backlog.first(self.unwanted) is not None
 
     def _put(self, key: str, header: dict[str, object], records: bytes) -> bool:
         """Store a chunk, waiting for a disk that is full; return False if the end came first."""
         while not self.closed.is_set():
             try:
-                self._spool.put(key, header, records)
+                self._backlog.put(key, header, records)
             except OSError as error:
                 if not self._disk_failed:
                     log.warning("reading pauses, because the backlog cannot be written: %s", error)
@@ -122,12 +122,12 @@ class Sender:
     def __init__(
         self,
         server: TeamServer,
-        spool: Spool,
+        backlog: Backlog,
         files: SentFiles,
         who: Mapping[str, str],
         look_again: Callable[[Path], None],
     ) -> None:
-        self._server, self._spool, self._files, self._who = server, spool, files, who
+        self._server, self._backlog, self._files, self._who = server, backlog, files, who
         self._look_again = look_again
         self._compared_at: float | None = None
         # Files that are tried again after the next comparison, with the reason for their refusal.
@@ -137,8 +137,8 @@ class Sender:
 
     def compare(self) -> None:
         """Ask the server for its positions, and read again what it lacks. Raises Unreachable or Denied."""
-        for key, position in self._server.differing(self._who, self._spool.acknowledged()).items():
-            if path_of(key).exists() or not self._spool.waits(key):
+        for key, position in self._server.differing(self._who, self._backlog.acknowledged()).items():
+            if path_of(key).exists() or not self._backlog.waits(key):
                 self._continue_at(key, position)
         for key in self._files.unwanted.intersection(self._refused):
             self._files.unwanted.discard(key)
@@ -152,8 +152,8 @@ class Sender:
     def stop(self) -> None:
         """Stop sending; what was not acknowledged stays in the backlog."""
         self._files.closed.set()
-        with self._spool.changed:
-            self._spool.changed.notify_all()
+        with self._backlog.changed:
+            self._backlog.changed.notify_all()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
 
@@ -164,11 +164,11 @@ class Sender:
                 self._send_all()
                 pause = FIRST_PAUSE
             except Unreachable as error:
-                self._log_state(f"{error}; until then new lines wait in {self._spool.folder}")
+                self._log_state(f"{error}; until then new lines wait in {self._backlog.folder}")
                 self._files.closed.wait(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             except Denied as error:
-                self._log_state(f"{error}; until then new lines wait in {self._spool.folder}")
+                self._log_state(f"{error}; until then new lines wait in {self._backlog.folder}")
                 self._files.closed.wait(DENIED_PAUSE)
             except Exception:
                 log.exception("a part of a transcript could not be sent")
@@ -180,15 +180,15 @@ class Sender:
             if self.send_next():
                 self._log_state("")
                 continue
-            with self._spool.changed:
-                if self._spool.first(self._files.unwanted) is None and not self._files.closed.is_set():
-                    self._spool.changed.wait(1.0)
+            with self._backlog.changed:
+                if self._backlog.first(self._files.unwanted) is None and not self._files.closed.is_set():
+                    self._backlog.changed.wait(1.0)
 
     def send_next(self) -> bool:
         """Send the chunk that has waited longest; return False if none waits. Raises Unreachable or Denied."""
         if self._compared_at is None or time.monotonic() - self._compared_at >= COMPARE_SECONDS:
             self.compare()
-        one = self._spool.first(self._files.unwanted)
+        one = self._backlog.first(self._files.unwanted)
         if one is not None:
             self._send(one)
         return one is not None
@@ -196,32 +196,32 @@ class Sender:
     def _send(self, one: QueuedChunk) -> None:
         exists = path_of(one.key).exists()
         try:
-            answer = self._server.push(self._spool.body(one))
+            answer = self._server.push(self._backlog.body(one))
             if answer["state"] == "behind":
                 if exists:
                     self._continue_at(one.key, answer["position"])
                     return
                 # The transcript is gone, so that what waits is all there is of it.
-                answer = self._server.push(self._spool.body(one, digest_of(answer["position"])))
+                answer = self._server.push(self._backlog.body(one, digest_of(answer["position"])))
         except Damaged as error:
             log.warning("%s; its part of %s is %s", error, one.key, "read again" if exists else "lost")
             if exists:
-                self._continue_at(one.key, self._spool.acknowledged_position(one.key))
+                self._continue_at(one.key, self._backlog.acknowledged_position(one.key))
             else:
-                self._spool.drop(one)
+                self._backlog.drop(one)
             return
         except Rejected as error:
             self._set_aside(one, error)
             return
         if answer["state"] == "deleted":
             self._files.unwanted.add(one.key)
-            self._spool.discard(one.key)
+            self._backlog.discard(one.key)
         else:
-            self._spool.acknowledge(one)
+            self._backlog.acknowledge(one)
 
     def _continue_at(self, key: str, position: Position) -> None:
         """Read a transcript again from the position that the server has."""
-        self._spool.reset(key, position)
+        self._backlog.reset(key, position)
         self._files.forget(key)
         self._look_again(path_of(key))
 
@@ -229,7 +229,7 @@ class Sender:
         """Send nothing more of a transcript for now, so that the others go on."""
         self._files.unwanted.add(one.key)
         if error.foreign:
-            self._spool.discard(one.key)
+            self._backlog.discard(one.key)
         elif self._refused.get(one.key) == str(error):
             return
         else:

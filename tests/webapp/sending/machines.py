@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from webapp.redaction import Redactor
+from webapp.sending.backlog import Backlog
 from webapp.sending.sender import Sender, SentFiles
 from webapp.sending.server import TeamServer
-from webapp.sending.spool import Spool
 
 WHO = {"host": "laptop", "user": "ada"}
 
@@ -30,10 +30,10 @@ class Machine:
     ) -> None:
         self.home, self.again = home, list[Path]()
         who = {"host": host, "user": user}
-        self.spool = Spool(folder or home / "follow")
-        self.files = SentFiles(self.spool, who, watch, {"HOME": str(home)}, redactor, limit)
+        self.backlog = Backlog(folder or home / "follow")
+        self.files = SentFiles(self.backlog, who, watch, {"HOME": str(home)}, redactor, limit)
         self.server = TeamServer(url, token)
-        self.sender = Sender(self.server, self.spool, self.files, who, self.again.append)
+        self.sender = Sender(self.server, self.backlog, self.files, who, self.again.append)
 
     def read(self) -> int:
         """Read the new lines of every transcript into the backlog; return the number of entries."""
@@ -55,4 +55,4 @@ class Machine:
 
     def end(self) -> None:
         """End the process like a kill, so that only the disk remains."""
-        self.spool.close()
+        self.backlog.close()

@@ -138,7 +138,7 @@ class TestPushedSessions:
         transcript(home).write_bytes(row(0, f"token {secret}"))
         machine = Machine(team.url, home, redactor=redactor())
         machine.read()
-        waiting = b"".join(file.read_bytes() for file in machine.spool.folder.rglob("*.json"))
+        waiting = b"".join(file.read_bytes() for file in machine.backlog.folder.rglob("*.json"))
         assert secret.encode() not in waiting
         machine.send()
         [key] = [one.key for one in team.app.store.sessions.all()]
@@ -163,7 +163,7 @@ class TestNothingIsLostOrRepeated:
             later = Machine(team.url, home)
             later.send()
             assert texts(team.app) == ["hello 0", "hello 1"]
-            assert len(later.spool) == 0
+            assert len(later.backlog) == 0
 
     def test_by_a_kill_before_the_server_heard_of_a_chunk(self, team: Server, home: Path) -> None:
         """The next process sends the backlog, and continues after it."""
@@ -182,12 +182,12 @@ class TestNothingIsLostOrRepeated:
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
         machine.read()
-        one = machine.spool.first()
+        one = machine.backlog.first()
         assert one is not None
-        assert machine.server.push(machine.spool.body(one))["state"] == "taken"
+        assert machine.server.push(machine.backlog.body(one))["state"] == "taken"
         machine.end()
         later = Machine(team.url, home)
-        assert later.server.push(later.spool.body(one))["state"] == "known"
+        assert later.server.push(later.backlog.body(one))["state"] == "known"
         later.push()
         assert texts(team.app) == ["hello 0"]
 
@@ -198,15 +198,15 @@ class TestNothingIsLostOrRepeated:
         (tmp_path / "old").mkdir()
         with running_server(tmp_path / "server") as team, running_server(tmp_path / "old") as old:
             for url in (old.url, team.url):
-                first = Machine(url, home, folder=tmp_path / "spool")
+                first = Machine(url, home, folder=tmp_path / "backlog")
                 first.push()
                 first.end()
-                shutil.rmtree(tmp_path / "spool")
+                shutil.rmtree(tmp_path / "backlog")
             transcript(home).write_bytes(b"".join(lines[:2]))
-            machine = Machine(team.url, home, folder=tmp_path / "spool")
+            machine = Machine(team.url, home, folder=tmp_path / "backlog")
             machine.push()
             machine.end()
-            again = Machine(old.url, home, folder=tmp_path / "spool")
+            again = Machine(old.url, home, folder=tmp_path / "backlog")
             again.read()
             again.send()
             assert texts(old.app) == ["hello 0", "hello 1"]
@@ -284,12 +284,12 @@ class TestNothingIsLostOrRepeated:
         transcript(home).write_bytes(row(0))
         machine = Machine(team.url, home)
         machine.read()
-        first = machine.spool.first()
+        first = machine.backlog.first()
         assert first is not None
         with transcript(home).open("ab") as file:
             file.write(row(1))
         machine.read()
-        machine.spool.acknowledge(first)
+        machine.backlog.acknowledge(first)
         machine.send()
         assert texts(team.app) == ["hello 0", "hello 1"]
 
@@ -320,7 +320,7 @@ class TestTheBacklog:
         machine = Machine("http://127.0.0.1:9", home, limit=1)
         machine.files.closed.set()
         machine.read()
-        assert len(machine.spool) <= 1
+        assert len(machine.backlog) <= 1
 
     def test_excludes_refused_files_from_its_limit(self, team: Server, home: Path) -> None:
         """Refused files cannot be sent, so they do not count."""
@@ -339,14 +339,14 @@ class TestTheBacklog:
         """Reading continues where it paused, even if the transcript does not change."""
         monkeypatch.setattr(sender, "DISK_PAUSE", 0.001)
         machine = Machine(team.url, home)
-        put, times = machine.spool.put, iter([OSError("No space left on device")] * 2)
+        put, times = machine.backlog.put, iter([OSError("No space left on device")] * 2)
 
         def failing(*given: Any) -> None:
             if (error := next(times, None)) is not None:
                 raise error
             put(*given)
 
-        monkeypatch.setattr(machine.spool, "put", failing)
+        monkeypatch.setattr(machine.backlog, "put", failing)
         transcript(home).write_bytes(row(0))
         machine.push()
         assert texts(team.app) == ["hello 0"]
@@ -429,7 +429,7 @@ class TestOwnership:
             file.write(row(1))
         machine.push()
         assert team.app.sessions.list() == []
-        assert len(machine.spool) == 0
+        assert len(machine.backlog) == 0
 
     def test_the_name_of_the_token_comes_before_the_login_name(self, team: Server, home: Path) -> None:
         """A user cannot push in another's name."""

@@ -12,7 +12,7 @@ import pytest
 
 from webapp.agents.reading.readers import digest_of
 from webapp.errors import Conflict
-from webapp.sending.spool import Damaged, Spool
+from webapp.sending.backlog import Backlog, Damaged
 
 
 def header(key: str, n: int) -> dict[str, Any]:
@@ -21,9 +21,9 @@ def header(key: str, n: int) -> dict[str, Any]:
     return {"file": {"key": key}, "before": before, "after": {"n": n}}
 
 
-def put(spool: Spool, key: str, n: int) -> None:
+def put(backlog: Backlog, key: str, n: int) -> None:
     """Add the n-th chunk of a transcript."""
-    spool.put(key, header(key, n), b'[{"record":"meta"}]')
+    backlog.put(key, header(key, n), b'[{"record":"meta"}]')
 
 
 def full(_: int) -> None:
@@ -31,67 +31,67 @@ def full(_: int) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-class TestSpool:
-    """TranscriptAppender that wait, and what was acknowledged."""
+class TestTheBacklog:
+    """Chunks that wait, and what was acknowledged."""
 
     def test_gives_chunks_in_order_and_skips_those_of_refused_files(self, tmp_path: Path) -> None:
         """A refused file delays no other."""
-        spool = Spool(tmp_path)
+        backlog = Backlog(tmp_path)
         for key, n in (("a", 1), ("b", 1), ("a", 2)):
-            put(spool, key, n)
-        first = spool.first()
+            put(backlog, key, n)
+        first = backlog.first()
         assert first is not None
         assert (first.key, first.after) == ("a", {"n": 1})
-        other = spool.first({"a"})
+        other = backlog.first({"a"})
         assert other is not None
         assert other.key == "b"
 
     def test_writes_the_complete_request(self, tmp_path: Path) -> None:
         """`before` can be replaced if a transcript was deleted."""
-        spool = Spool(tmp_path)
-        put(spool, "a", 2)
-        one = spool.first()
+        backlog = Backlog(tmp_path)
+        put(backlog, "a", 2)
+        one = backlog.first()
         assert one is not None
-        assert orjson.loads(spool.body(one)) == {**header("a", 2), "records": [{"record": "meta"}]}
-        assert orjson.loads(spool.body(one, "x"))["before"] == "x"
+        assert orjson.loads(backlog.body(one)) == {**header("a", 2), "records": [{"record": "meta"}]}
+        assert orjson.loads(backlog.body(one, "x"))["before"] == "x"
 
     def test_survives_its_process(self, tmp_path: Path) -> None:
         """The next process finds positions and chunks."""
-        spool = Spool(tmp_path)
-        put(spool, "a", 1)
-        put(spool, "a", 2)
-        one = spool.first()
+        backlog = Backlog(tmp_path)
+        put(backlog, "a", 1)
+        put(backlog, "a", 2)
+        one = backlog.first()
         assert one is not None
-        spool.acknowledge(one)
-        spool.close()
-        later = Spool(tmp_path)
+        backlog.acknowledge(one)
+        backlog.close()
+        later = Backlog(tmp_path)
         assert later.acknowledged() == {"a": digest_of({"n": 1})}
         assert later.position("a") == {"n": 2}
         assert (len(later), later.size > 0) == (1, True)
 
     def test_forgets_portions_of_a_file_that_is_read_again(self, tmp_path: Path) -> None:
         """Portions of other files stay."""
-        spool = Spool(tmp_path)
-        put(spool, "a", 1)
-        put(spool, "b", 1)
-        spool.reset("a", {"n": 0})
-        assert spool.position("a") == {"n": 0}
-        assert (len(spool), spool.position("b")) == (1, {"n": 1})
+        backlog = Backlog(tmp_path)
+        put(backlog, "a", 1)
+        put(backlog, "b", 1)
+        backlog.reset("a", {"n": 0})
+        assert backlog.position("a") == {"n": 0}
+        assert (len(backlog), backlog.position("b")) == (1, {"n": 1})
 
     def test_is_readable_by_its_user_only(self, tmp_path: Path) -> None:
         """Transcripts hold source code and sometimes credentials."""
-        spool = Spool(tmp_path / "follow")
-        put(spool, "a", 1)
+        backlog = Backlog(tmp_path / "follow")
+        put(backlog, "a", 1)
         modes = {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in (tmp_path / "follow").rglob("*.json")}
         assert modes == {0}
 
     def test_belongs_to_one_process(self, tmp_path: Path) -> None:
         """The error names the locked file."""
-        spool = Spool(tmp_path)
+        backlog = Backlog(tmp_path)
         with pytest.raises(Conflict, match="lock"):
-            Spool(tmp_path)
-        spool.close()
-        Spool(tmp_path).close()
+            Backlog(tmp_path)
+        backlog.close()
+        Backlog(tmp_path).close()
 
     @pytest.mark.parametrize("folder", ["waiting", "acknowledged"])
     @pytest.mark.parametrize(
@@ -100,45 +100,45 @@ class TestSpool:
     )  # fmt: skip
     def test_drops_a_damaged_file(self, tmp_path: Path, folder: str, data: bytes) -> None:
         """Its lines are read from the transcript again."""
-        spool = Spool(tmp_path)
-        put(spool, "a", 1)
-        if (one := spool.first()) is not None and folder == "acknowledged":
-            spool.acknowledge(one)
-        spool.close()
+        backlog = Backlog(tmp_path)
+        put(backlog, "a", 1)
+        if (one := backlog.first()) is not None and folder == "acknowledged":
+            backlog.acknowledge(one)
+        backlog.close()
         [file] = (tmp_path / folder).glob("*.json")
         file.write_bytes(data)
-        later = Spool(tmp_path)
+        later = Backlog(tmp_path)
         assert later.position("a") == {}
         assert not list((tmp_path / folder).glob("*.json"))
 
     def test_detects_changed_records(self, tmp_path: Path) -> None:
         """The server would refuse them, or store something else."""
-        spool = Spool(tmp_path)
-        put(spool, "a", 1)
-        one = spool.first()
+        backlog = Backlog(tmp_path)
+        put(backlog, "a", 1)
+        one = backlog.first()
         assert one is not None
         [file] = (tmp_path / "waiting").glob("*.json")
         whole = file.read_bytes()
         for data in (whole[:-2], whole.replace(b"meta", b"mete")):
             file.write_bytes(data)
             with pytest.raises(Damaged, match="damaged"):
-                spool.body(one)
+                backlog.body(one)
         file.unlink()
         with pytest.raises(Damaged, match="cannot be read"):
-            spool.body(one)
+            backlog.body(one)
 
     def test_leaves_no_half_file_on_a_full_disk(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Other portions stay and can be acknowledged, which frees space."""
-        spool = Spool(tmp_path)
-        put(spool, "a", 1)
+        backlog = Backlog(tmp_path)
+        put(backlog, "a", 1)
         monkeypatch.setattr("os.fsync", full)
         with pytest.raises(OSError, match="No space"):
-            put(spool, "a", 2)
-        assert spool.position("a") == {"n": 1}
-        one = spool.first()
+            put(backlog, "a", 2)
+        assert backlog.position("a") == {"n": 1}
+        one = backlog.first()
         assert one is not None
-        spool.acknowledge(one)
-        assert spool.position("a") == {"n": 1}
+        backlog.acknowledge(one)
+        assert backlog.position("a") == {"n": 1}
         assert [path.name for path in tmp_path.rglob("*") if path.suffix in (".new", ".json")] == []

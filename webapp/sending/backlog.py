@@ -40,7 +40,7 @@ class Damaged(Exception):
     """A chunk is not what was written, or its file is gone."""
 
 
-class Spool:
+class Backlog:
     """The backlog for one server. One process at a time holds it.
 
     Raises:
