@@ -109,15 +109,18 @@ def statusline() -> int:
     return run.main([run.STATUS_LINE])
 
 
-@click.command()
-def mcp() -> int:
-    """Answer an agent over MCP, on stdin and stdout.
+NAMING = " or ".join(agent.label for agent in AGENTS.values() if agent.session_variable)
+MCP_HELP = f"""Answer an agent over MCP, on stdin and stdout.
 
-    Its tools are context_stats, context_search, context_restore and context_pin. They act on the session that the
-    agent names (Claude Code does), else on the newest one of the working folder; their argument `session` names
-    another. Add it to the agent's configuration once, as a stdio server with the command `coppice` and the
-    argument `mcp`.
-    """
+Its tools are context_stats, context_search, context_restore and context_pin. They act on the session that the agent
+names ({NAMING} does), else on the newest one of the working folder; their argument `session` names another. Add it to
+the agent's configuration once, as a stdio server with the command `coppice` and the argument `mcp`.
+"""
+
+
+@click.command(help=MCP_HELP)
+def mcp() -> int:
+    """Answer an agent over MCP; the help text is made from the table of agents."""
     from webapp.commands.mcp_server import serve
 
     return serve()
