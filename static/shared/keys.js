@@ -1,7 +1,7 @@
 // Keyboard shortcuts. Elements register keys while they are on a page, one ("j") or a sequence of two ("g
 // o"). Typing in a field does not fire them.
 
-/** @typedef {{ key: string, label: string, run: (event: KeyboardEvent) => void }} Shortcut */
+/** @typedef {{ key: string, label: string, run: () => void }} Shortcut */
 
 /** The controls that use Enter themselves. */
 const CONTROLS = "a, button, summary, input:not([type=range]), select, [role=tab]";
@@ -23,13 +23,16 @@ export const allShortcuts = () => [...shortcuts];
 /** @param {EventTarget | null} target */
 function isTyping(target) {
   if (!(target instanceof HTMLElement)) return false;
-  const pressed = target instanceof HTMLInputElement && /checkbox|radio|range|button/.test(target.type);
+  const pressed = target instanceof HTMLInputElement && /checkbox|range/.test(target.type);
   return target.isContentEditable || (/^(input|textarea|select)$/.test(target.localName) && !pressed);
 }
 
-/** @param {EventTarget | null} target */
-const isEmptySearch = (target) =>
-  target instanceof HTMLInputElement && target.type === "search" && target.value === "";
+/** The text of a search field; null for anything else. @param {EventTarget | null} target */
+const textSought = (target) =>
+  target instanceof HTMLInputElement && target.type === "search" ? target.value : null;
+
+/** The keys that may be held: each press moves the focus by one. */
+const HELD = "jk[]";
 
 /** The first of two keys, until the second is pressed or too much time has passed. */
 let first = "";
@@ -39,11 +42,15 @@ const SECOND_KEY_MS = 1500;
 
 /** @param {KeyboardEvent} event */
 function press(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (isTyping(event.target) && event.key !== "Escape") {
-    if (event.key === "/" && isEmptySearch(event.target)) event.preventDefault(); // it has the focus
+  const alt = event.altKey && !"[]".includes(event.key); // with which some keyboards type the brackets
+  if (event.ctrlKey || event.metaKey || alt || event.defaultPrevented) return;
+  const sought = textSought(event.target);
+  // Escape first clears a search.
+  if (event.key === "Escape" ? sought : isTyping(event.target)) {
+    if (event.key === "/" && sought === "") event.preventDefault(); // it has the focus
     return;
   }
+  if (event.repeat && !HELD.includes(event.key)) return;
   if (document.querySelector("dialog[open]")) return; // Escape closes the dialog, and nothing behind it
   const key = first ? `${first} ${event.key}` : event.key;
   const all = [...shortcuts].reverse();
@@ -61,5 +68,5 @@ function press(event) {
   const control = event.target instanceof Element && event.target.closest(CONTROLS);
   if (event.key === "Enter" && control) return;
   if (event.key !== "Escape") event.preventDefault();
-  found.run(event);
+  found.run();
 }

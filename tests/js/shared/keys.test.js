@@ -5,9 +5,10 @@ import { describe, it } from "node:test";
 class Field {
   isContentEditable = false;
   localName = "input";
-  /** @param {string} type */
-  constructor(type = "search") {
+  /** @param {string} type @param {string} value */
+  constructor(type = "search", value = "") {
     this.type = type;
+    this.value = value;
   }
   /** @param {string} selector */
   closest(selector) {
@@ -39,6 +40,21 @@ function press(key, given = {}) {
   page.dispatchEvent(event);
 }
 
+/** Presses keys that each have a shortcut; returns those that ran. @param {string[]} keys
+ * @param {Record<string, unknown>} given */
+function pressAll(keys, given) {
+  const life = new AbortController();
+  /** @type {string[]} */
+  const ran = [];
+  shortcutsFor(
+    keys.map((key) => ({ key, label: key, run: () => ran.push(key) })),
+    life.signal,
+  );
+  for (const key of keys) press(key, given);
+  life.abort();
+  return ran;
+}
+
 describe("a shortcut", () => {
   it("runs on its key and is listed until its signal aborts", () => {
     const life = new AbortController();
@@ -65,9 +81,21 @@ describe("a shortcut", () => {
     const ran = [];
     const keys = ["Enter", "p"].map((key) => ({ key, label: key, run: () => ran.push(key) }));
     shortcutsFor(keys, life.signal);
-    for (const type of ["checkbox", "radio", "range"])
+    for (const type of ["checkbox", "range"])
       for (const key of ["Enter", "p"]) press(key, { target: new Field(type) });
     life.abort();
-    assert.deepEqual(ran, ["p", "p", "Enter", "p"]);
+    assert.deepEqual(ran, ["p", "Enter", "p"]);
+  });
+  it("runs once for a key that is held, unless it moves the focus", () => {
+    const ran = pressAll(["u", "Enter", "j", "k", "[", "]"], { repeat: true });
+    assert.deepEqual(ran, ["j", "k", "[", "]"]);
+  });
+  it("runs on a bracket that a keyboard has on its third level", () => {
+    assert.deepEqual(pressAll(["[", "]", "p"], { altKey: true }), ["[", "]"]);
+  });
+  it("leaves Escape to a search field with text, which it clears", () => {
+    assert.deepEqual(pressAll(["Escape"], { target: new Field("search", "heron") }), []);
+    assert.deepEqual(pressAll(["Escape"], { target: new Field("search") }), ["Escape"]);
+    assert.deepEqual(pressAll(["Escape"], { target: new Field("text", "heron") }), ["Escape"]);
   });
 });
