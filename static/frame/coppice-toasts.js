@@ -2,11 +2,11 @@
 //
 // Shows the messages of `toast()` and of the server (`toast:success` …), one at a time: the newest for eight
 // seconds, with a button for a minute, or until it is closed. A toast with the pointer or focus stays, and
-// the next one waits. An error with `stay` comes back after later messages.
+// the next one waits. An error with `stay` comes back after later messages. A closed toast returns the focus.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
-import { html, keyed, withCode } from "../shared/html.js";
+import { html, keyed, nothing, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -32,8 +32,13 @@ class CoppiceToasts extends CoppiceElement {
    * @type {Toast[]} */
   #others = [];
   #count = 0;
+  /** The element that had the focus before the toast. @type {EventTarget | null} */
+  #before = null;
 
   start() {
+    this.listen(this, "focusin", (/** @type {FocusEvent} */ { relatedTarget }) => {
+      if (!(relatedTarget instanceof Node && this.contains(relatedTarget))) this.#before = relatedTarget;
+    });
     this.setAttribute("role", "region");
     this.setAttribute("aria-label", "Notices");
     this.listen(document, "coppice:toast", (/** @type {CustomEvent} */ event) => this.#add(event.detail));
@@ -56,10 +61,11 @@ class CoppiceToasts extends CoppiceElement {
   /** @param {Omit<Toast, "id">} toast */
   #add(toast) {
     const twin = [this.#shown, ...this.#others].find((one) => one?.message === toast.message);
-    if (twin) {
+    if (twin && twin === this.#shown) {
       twin.act = toast.act ?? twin.act;
       return this.requestUpdate();
     }
+    this.#others = this.#others.filter((one) => one !== twin);
     const next = { ...toast, id: ++this.#count };
     if (this.#shown && this.#isHeld) this.#others.push(next);
     else {
@@ -96,14 +102,27 @@ class CoppiceToasts extends CoppiceElement {
     }
   }
 
+  update() {
+    const held = this.contains(document.activeElement);
+    const before = this.#before;
+    super.update();
+    if (!held) return;
+    this.#before = before; // also where the focus went on to the next toast
+    if (document.activeElement === document.body && before instanceof HTMLElement)
+      before.focus({ preventScroll: true });
+  }
+
+  /** An alert is announced when it is added, but a status only if it is added to a region that was there. */
   view() {
-    return html`${keyed(this.#shown ? [this.#shown] : [], "id", one)}`;
+    const shown = keyed(this.#shown ? [this.#shown] : [], "id", one);
+    const isAlert = this.#shown?.kind === "error";
+    return html`<div role="status">${!isAlert && shown}</div>${isAlert && shown}`;
   }
 }
 
 /** @param {Toast} toast */
 function one({ kind = "success", message, act, also }) {
-  return html`<div class="toast" data-kind=${kind} role=${kind === "error" ? "alert" : "status"}>
+  return html`<div class="toast" data-kind=${kind} role=${kind === "error" ? "alert" : nothing}>
     ${kind !== "success" && icon(kind)}
     <span>${withCode(message)}</span>
     ${act && html`<button class="act" data-act="toast-act">${act.label}</button>`}

@@ -13,6 +13,8 @@ from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
 
 
+SAY = "text => document.dispatchEvent(new CustomEvent('coppice:toast', {detail: {message: text}}))"
+
 class TestKeys:
     """The keys of the session page."""
 
@@ -136,13 +138,51 @@ class TestNotices:
         server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)
         toasts = page.locator(".toast")
-        say = "text => document.dispatchEvent(new CustomEvent('coppice:toast', {detail: {message: text}}))"
-        page.evaluate(say, "one")
+        page.evaluate(SAY, "one")
         expect(toasts).to_have_text(["one"])
-        page.evaluate(say, "two")
+        page.evaluate(SAY, "two")
         expect(toasts).to_have_text(["two"])
         toasts.hover()
-        page.evaluate(say, "three")
+        page.evaluate(SAY, "three")
         expect(toasts).to_have_text(["two"])
         toasts.get_by_role("button", name="Close").click()
         expect(toasts).to_have_text(["three"])
+
+    def test_show_a_failure_again_that_comes_again(self, page: Page, server: Server) -> None:
+        """A failure that waits behind a later notice is shown when it happens once more."""
+        page.goto(f"{server.url}/memory")
+        toasts = page.locator(".toast > span")
+        say = """([message, kind]) => document.dispatchEvent(
+          new CustomEvent("coppice:toast", { detail: { message, kind, stay: kind === "error" } }))"""
+        for message, kind in (("a failure", "error"), ("done", "success"), ("a failure", "error")):
+            page.evaluate(say, [message, kind])
+            drawn(page)
+            assert toasts.all_inner_texts() == [message]
+        page.locator(".toast").get_by_role("button", name="Close").click()
+        expect(toasts).to_have_count(0)
+
+    def test_return_the_focus(self, page: Page, server: Server) -> None:
+        """The focus that was moved to a notice is where it was once all notices are closed."""
+        page.goto(f"{server.url}/memory")
+        field = page.get_by_label("A new memory")
+        field.focus()
+        page.evaluate(SAY, "one")
+        close = page.locator(".toast").get_by_role("button", name="Close")
+        close.focus()
+        page.evaluate(SAY, "two")
+        page.keyboard.press("Enter")
+        expect(page.locator(".toast")).to_have_text("two")
+        expect(close).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(".toast")).to_have_count(0)
+        expect(field).to_be_focused()
+
+    def test_come_into_a_region_that_is_there_before(self, page: Page, server: Server) -> None:
+        """Screen readers announce what is added to a live region, and may miss a region that is added."""
+        page.goto(f"{server.url}/memory")
+        region = page.locator("coppice-toasts").get_by_role("status")
+        expect(region).to_have_count(1)
+        region.evaluate("region => { window.region = region; }")
+        page.evaluate(SAY, "one")
+        expect(region).to_have_text("one")
+        assert page.evaluate("document.contains(window.region)")
