@@ -114,6 +114,8 @@ class CoppiceSession extends CoppiceElement {
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => panels.press(event));
     this.listen(window, "popstate", () => this.#recall());
     this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
+    // The sheet has the place beside it, too.
+    this.listen(this, "click", ({ target }) => target === this.querySelector(".side") && panels.closeSheet());
     shortcutsFor(
       [
         { key: "p", label: "Plan a prune", run: () => panels.open("plan") },
@@ -351,7 +353,7 @@ class CoppiceSession extends CoppiceElement {
   }
 
   #applyByKey() {
-    if (this.#panels.tab === "plan") this.#panels.plan?.apply();
+    if (this.#panels.shows("plan")) this.#panels.plan?.apply();
   }
 
   async #askToResume() {

@@ -106,6 +106,11 @@ export class SidePanels {
     return side !== null && getComputedStyle(side).position === "fixed";
   }
 
+  /** True while this panel can be seen. @param {Tab} tab */
+  shows(tab) {
+    return this.tab === tab && (this.sheet || !this.#isSheet);
+  }
+
   /** Scrolls the opened panel into view and moves the focus to it. */
   #show() {
     const top = this.#page.querySelector(".side")?.getBoundingClientRect().top ?? 0;
@@ -122,6 +127,7 @@ export class SidePanels {
 
   /** Moves to the tab beside the one that has the focus, with the arrow keys. @param {KeyboardEvent} event */
   press(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return; // the browser's own keys
     if (!(event.target instanceof Element) || event.target.getAttribute("role") !== "tab") return;
     const next = this.tab && neighbour(this.tab, event.key);
     if (!next) return;

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.session_page import open_session, row
-from tests.browser.waiting import hold
+from tests.browser.session_page import APPLY, open_session, row
+from tests.browser.waiting import drawn, hold, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
 
-
 SAY = "text => document.dispatchEvent(new CustomEvent('coppice:toast', {detail: {message: text}}))"
+
 
 class TestKeys:
     """The keys of the session page."""
@@ -50,6 +51,22 @@ class TestKeys:
         page.keyboard.press("e")
         expect(page.get_by_role("tab", name="Heaviest")).to_have_attribute("aria-selected", "true")
 
+    @pytest.mark.parametrize("before", [(), ("p", "Escape")])
+    def test_apply_no_plan_that_is_not_shown(
+        self, page: Page, server: Server, before: tuple[str, ...]
+    ) -> None:
+        """On a narrow page Enter prunes only while the sheet with the plan is open."""
+        page.set_viewport_size({"width": 900, "height": 800})
+        open_session(page, server, managed(server, 60))
+        apply = page.locator("plan-panel [data-act=apply-plan]")
+        expect(apply).to_have_text(APPLY)
+        pruned: list[str] = []
+        intercept(page, "**/prune", lambda route: (pruned.append(route.request.url), route.abort()))
+        for key in (*before, "Enter", "p"):
+            page.keyboard.press(key)
+        expect(apply).to_be_visible()
+        assert pruned == []
+
 
 class TestFocus:
     """The focus when its element disappears or a key moves it."""
@@ -72,6 +89,15 @@ class TestFocus:
         expect(page.get_by_role("tab", name="Heaviest")).to_be_focused()
         page.keyboard.press("Tab")
         expect(page.locator("heavy-panel :focus")).to_have_count(1)
+
+    def test_stays_on_its_tab_when_an_arrow_key_has_a_modifier(self, page: Page, server: Server) -> None:
+        """Alt and an arrow go back and forward in the browser, and select no other tab."""
+        open_session(page, server, managed(server, 12, tokens=50))
+        tab = page.get_by_role("tab", name="Heaviest")
+        tab.focus()
+        page.keyboard.press("Alt+ArrowRight")
+        expect(tab).to_have_attribute("aria-selected", "true")
+        expect(tab).to_be_focused()
 
     def test_returns_to_the_button_of_a_menu(self, page: Page, server: Server) -> None:
         """Escape closes the menu, and Tab goes on from there."""
@@ -127,6 +153,24 @@ class TestFocus:
         assert plan["max_tokens"] == plan["limit"] * 59 // 100
         assert pruned.value.post_data_json == {"plan_id": plan["plan_id"]}
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+
+
+class TestASheet:
+    """The panels of a narrow page, which are a sheet over it."""
+
+    def test_is_closed_by_a_click_beside_it(self, page: Page, server: Server) -> None:
+        """The click reaches nothing of the page below."""
+        page.set_viewport_size({"width": 900, "height": 800})
+        session = managed(server, 12, tokens=50)
+        page.goto(f"{server.url}/sessions/{session}?panel=archive")
+        sheet = page.locator(".side")
+        expect(sheet).to_be_visible()
+        link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Memory")
+        box = link.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        expect(sheet).to_be_hidden()
+        assert page.url == f"{server.url}/sessions/{session}"
 
 
 class TestNotices:
