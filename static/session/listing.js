@@ -44,7 +44,8 @@ export class Listing {
   /** When rows came last. */
   #cameAt = Number.NEGATIVE_INFINITY;
   #reader = new Reader((signal) => this.#read(signal), { interval: INTERVAL_MS, share: SHARE });
-  #filling = false;
+  /** The reading of missing rows, while there is one. @type {Promise<void> | null} */
+  #filling = null;
 
   /** @param {import("../shared/element.js").CoppiceElement} list @param {import("./viewport.js").Viewport}
    * viewport @param {import("./picked-rows.js").PickedRows} picked */
@@ -277,10 +278,19 @@ export class Listing {
     this.fill();
   }
 
-  /** Reads the drawn rows that are missing, one request at a time. */
-  async fill() {
-    if (this.#filling || !this.page) return;
-    this.#filling = true;
+  /** Reads the drawn rows that are missing; resolves once they are there, or could not be read. */
+  fill() {
+    this.#filling ??= this.#readMissing().then((isOther) => {
+      this.#filling = null;
+      if (isOther) this.drawInView();
+    });
+    return this.#filling;
+  }
+
+  /** Reads the drawn rows that are missing, one request at a time. Returns whether the list is another one
+   * now. */
+  async #readMissing() {
+    if (!this.page) return false;
     const { signal } = this.#reader;
     const head = this.head;
     try {
@@ -300,8 +310,7 @@ export class Listing {
       if (!signal.aborted) this.error = reasonOf(error); // the next scroll asks again too
       this.#list.requestUpdate();
     }
-    this.#filling = false;
-    if (head !== this.head || signal.aborted) this.drawInView();
+    return head !== this.head || signal.aborted;
   }
 
   /** The row that is drawn at an index. @param {number} index */
@@ -313,11 +322,5 @@ export class Listing {
   #dropFarRows() {
     const { span, here } = this.#viewport;
     this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
-  }
-
-  /** Reads the rows around an index. @param {number} index */
-  async readAround(index) {
-    const offset = Math.max(0, index - FIRST / 2);
-    this.rows.put(offset, (await this.#fetch({ offset, last: this.head })).messages);
   }
 }

@@ -75,7 +75,8 @@ export class MessageList extends CoppiceElement {
     this.listen(window, "scroll", () => listing.drawInView());
     this.listen(window, "resize", () => {
       viewport.readRowHeight();
-      listing.drawInView();
+      this.update();
+      listing.fill();
     });
     whenLive(() => {
       if (listing.error !== null) listing.refresh();
@@ -236,7 +237,7 @@ export class MessageList extends CoppiceElement {
     if (index < 0 || index >= listing.total) return undefined;
     this.#goTo(index, true);
     if (!listing.rows.at(index)) {
-      await listing.readAround(index);
+      await listing.fill();
       this.#goTo(index, true);
     }
     return listing.rows.at(index);

@@ -61,10 +61,11 @@ export class PickedRows {
     this.#list.requestUpdate();
   }
 
-  /** Reads again the open messages that were shortened or restored since. @param {Api.Message[]} rows as they
-   * are now */
+  /** Keeps the selected messages as they are now, and reads again the open ones that were shortened or
+   * restored since. @param {Api.Message[]} rows as they are now */
   renew(rows) {
     for (const row of rows) {
+      if (this.selected.has(row.id)) this.selected.set(row.id, row);
       const full = this.open.get(row.id)?.full;
       if (full && typeof full !== "string" && full.shortened !== row.shortened) this.read(row);
     }

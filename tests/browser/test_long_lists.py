@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
-from tests.browser.session_page import open_session, row
-from tests.browser.waiting import drawn, hold, until
+from tests.browser.session_page import open_and_settle, open_session, row
+from tests.browser.waiting import LIST, drawn, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
 
 LONG = 1_500
+REVEAL = "number => document.querySelector('message-list').reveal(number)"
 
 
 def long_session(server: Server) -> str:
@@ -134,6 +136,31 @@ class TestWindowing:
         page.locator("heavy-panel .group-rows button").first.click()
         expect(page.locator(".msg[data-open=true]")).to_be_in_viewport()
         expect(page.get_by_label("Find in messages")).to_have_value("")
+
+    def test_reads_the_rows_of_a_jump_once(self, page: Page, server: Server) -> None:
+        """The rows around a message that a link opens are not asked for twice."""
+        session = long_session(server)
+        open_and_settle(page, f"{server.url}/sessions/{session}")
+        index = LONG + 201 - 700
+
+        def has_it(request: Request) -> bool:
+            query = parse_qs(urlsplit(request.url).query)
+            first = int(query.get("offset", ["0"])[0])
+            return LIST.search(request.url) is not None and first <= index < first + 200
+
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url) if has_it(request) else None)
+        page.evaluate(REVEAL, 700)
+        expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("700")
+        assert len(asked) == 1
+
+    def test_says_that_the_rows_of_a_jump_could_not_be_read(self, page: Page, server: Server) -> None:
+        """A link to a message that cannot be read shows why above the list."""
+        open_and_settle(page, f"{server.url}/sessions/{long_session(server)}")
+        intercept(page, LIST, lambda route: route.abort())
+        page.evaluate(REVEAL, 700)
+        expect(page.locator(".list-problem")).to_contain_text("Could not read the messages")
+        drawn(page)
 
 
 class TestState:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.session_page import open_session, row
-from tests.browser.waiting import LIST, drawn, hold
+from tests.browser.waiting import LIST, drawn, hold, holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
@@ -44,6 +44,14 @@ PLACES = """row => [...row.querySelectorAll("[role=cell]")].map(cell => {
 })"""
 
 
+# Whether no row of twelve begins above the end of the one before.
+OVERLAPPING_NONE = """() => {
+  const boxes = [...document.querySelectorAll(".msg")].map(row => row.getBoundingClientRect());
+  boxes.sort((a, b) => a.top - b.top);
+  return boxes.length === 12 && boxes.slice(1).every((box, i) => box.top >= boxes[i].bottom - 1);
+}"""
+
+
 class TestPlaces:
     """The places of rows and columns while the rest of the page is read."""
 
@@ -61,6 +69,32 @@ class TestPlaces:
         for name in ("Changes", "Goes"):
             expect(page.get_by_role("button", name=re.compile(rf"^{name} [3-5]\d$"))).to_be_visible()
         assert row(page, 58).evaluate(PLACES) == before
+
+
+class TestAnotherWidth:
+    """The rows after a turn of the screen."""
+
+    def test_places_the_rows_by_their_new_height(self, page: Page, server: Server) -> None:
+        """Rows that become higher do not cover each other."""
+        open_session(page, server, managed(server, 12, tokens=50))
+        expect(rows(page)).to_have_count(12)
+        page.set_viewport_size({"width": 600, "height": 900})
+        holds(page, OVERLAPPING_NONE)
+
+
+class TestASelection:
+    """The selected messages, and what can be done with them."""
+
+    def test_follows_a_message_that_is_pinned(self, page: Page, server: Server) -> None:
+        """A pinned message cannot be dropped, so that this is no longer offered."""
+        open_session(page, server, managed(server, 12, tokens=50))
+        for key in ("j", "j", "s"):
+            page.keyboard.press(key)
+        drop = page.get_by_role("toolbar", name="Selected messages").get_by_role("button", name="Drop…")
+        expect(drop).to_be_visible()
+        page.keyboard.press("x")
+        expect(row(page, 11).get_by_role("img", name="pinned")).to_be_visible()
+        expect(drop).to_have_count(0)
 
 
 class TestRowsThatLeave:
