@@ -40,6 +40,8 @@ const KINDS = {
   },
 };
 
+/** The characters of a text that name its buttons to screen readers. */
+const NAME_CHARS = 60;
 const DEFAULTS = { kind: "memories", find: "" };
 
 class CoppiceMemory extends ReadingElement {
@@ -112,7 +114,8 @@ class CoppiceMemory extends ReadingElement {
   /** @param {number | null} id */
   #edit(id) {
     this.#editing = id;
-    this.requestUpdate();
+    this.update();
+    if (id !== null) this.#field("edited")?.focus();
   }
 
   get #proposals() {
@@ -209,10 +212,11 @@ class CoppiceMemory extends ReadingElement {
 
   /** @param {Api.Memory} entry */
   #row({ id, text, session_id, updated_at }) {
-    const from = session_id && html`<a class="small" href=${pageOf(session_id)}>its session</a>`;
+    const from = session_id && html`<a class="small" href=${pageOf(session_id)}>from this session</a>`;
     /** @param {string} act @param {string} label @param {string} [quiet] */
     const button = (act, label, quiet = "quiet") =>
-      html`<button class="small ${quiet}" data-act=${act} data-id=${id}>${label}</button>`;
+      html`<button class="small ${quiet}" data-act=${act} data-id=${id}
+        aria-label="${label}: ${text.slice(0, NAME_CHARS)}">${label}</button>`;
     const edited = html`<textarea name="edited" rows="3" maxlength="4000" aria-label="The text"
         .value=${text}></textarea>
       <div>${button("save", "Save", "")} ${button("cancel", "Cancel")}</div>`;

@@ -48,9 +48,12 @@ export class LearningProposals extends ReadingElement {
     super.start();
   }
 
-  async read() {
-    this.#proposals = await api.proposals();
-    this.emit("proposals", { count: this.#proposals.length });
+  /** @param {AbortSignal} signal */
+  async read(signal) {
+    const proposals = await api.proposals();
+    if (signal.aborted) return;
+    this.#proposals = proposals;
+    this.emit("proposals", { count: proposals.length });
   }
 
   /** Keeps or dismisses a proposal, with a toast that offers to undo it. @param {string | undefined} n

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.waiting import fast_forward, hold, intercept
+from tests.browser.waiting import drawn, fast_forward, hold, holds, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.building import call, entries, followed, result, said, user
@@ -26,7 +28,8 @@ class TestMemoryPage:
         row = page.locator(".hit")
         expect(row).to_have_count(1)
         expect(row.locator(".snippet")).to_have_text("the <b>parser</b> lives in src/parser.py")
-        row.get_by_role("button", name="Edit").click()
+        row.get_by_role("button", name="Edit: the <b>parser</b> lives in src/parser.py").click()
+        expect(page.get_by_label("The text")).to_be_focused()
         page.get_by_label("The text").fill("the lexer lives in src/lexer.py")
         page.get_by_role("button", name="Save").click()
         expect(row.locator(".snippet")).to_have_text("the lexer lives in src/lexer.py")
@@ -48,7 +51,7 @@ class TestMemoryPage:
         row = page.locator(".hit")
         row.get_by_role("button", name="Delete").click()
         page.get_by_role("button", name="Undo").click()
-        expect(row.get_by_role("link", name="its session")).to_be_visible()
+        expect(row.get_by_role("link", name="from this session")).to_be_visible()
         row.get_by_role("button", name="Delete").click()
         expect(row).to_have_count(0)
         server.app.sessions.delete(session)
@@ -138,6 +141,24 @@ class TestMemoryPage:
         server.app.ingest.append_records("s", more)
         expect(proposed.get_by_text("We never push on Fridays.")).to_be_visible()
 
+    def test_does_not_bring_a_proposal_back_by_a_late_answer(self, page: Page, server: Server) -> None:
+        """A proposal that was dismissed stays away when an answer from before arrives."""
+        followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), said(REFUSED))
+        page.goto(f"{server.url}/memory?kind=learnings")
+        proposals = page.locator(".proposal")
+        expect(proposals).to_have_count(2)
+        expect(page.locator(".live")).to_have_text("live")
+        change = partial(server.app.sessions.patch, "s", title="Named meanwhile")
+        late = hold(page, "**/api/proposals", change, others=True)
+        answer = late.fetch()
+        page.get_by_role("button", name=f"Dismiss: {REFUSED}").click()
+        expect(proposals).to_have_count(1)
+        read = page.evaluate("performance.getEntriesByType('resource').length")
+        late.fulfill(response=answer)
+        holds(page, "before => performance.getEntriesByType('resource').length > before", read)
+        drawn(page)
+        expect(proposals).to_have_count(1)
+
     def test_is_linked_from_the_summary_of_a_session(self, page: Page, server: Server) -> None:  # M8
         """The summary panel shows the number of proposals and links to them."""
         followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
@@ -157,5 +178,5 @@ class TestMemoryPage:
         expect(page.get_by_text("No memories yet.")).to_be_visible()
         page.get_by_role("button", name="Learnings").click()
         expect(page.locator(".hit .snippet")).to_have_text("tests first")
-        page.get_by_role("link", name="its session").click()
+        page.get_by_role("link", name="from this session").click()
         expect(page).to_have_url(f"{server.url}/sessions/a")
