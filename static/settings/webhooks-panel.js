@@ -27,7 +27,8 @@ class WebhooksPanel extends ReadingElement {
   #editing = null;
   /** @type {Api.WebhookSecret | null} */
   #made = null;
-  /** The webhook whose log is open, and the log. @type {{ id: number, deliveries: Api.Delivery[] } | null} */
+  /** The webhook whose log is open, and the log once it is read.
+   * @type {{ id: number, deliveries: Api.Delivery[] | null } | null} */
   #log = null;
   /** @type {Api.Detail[]} */
   #faults = [];
@@ -48,10 +49,7 @@ class WebhooksPanel extends ReadingElement {
           api.changeWebhook(idOf(target), { active: target.dataset.active !== "true" }),
         ),
       "test-webhook": (target) => this.#test(idOf(target)),
-      "rotate-webhook": (target) =>
-        this.act("Could not replace the secret", async () =>
-          this.#show(await api.rotateWebhook(idOf(target))),
-        ),
+      "rotate-webhook": (target) => this.#rotate(idOf(target)),
       "delete-webhook": (target) => this.#delete(idOf(target)),
       "send-again": (target) =>
         this.act("Could not send it again", () =>
@@ -90,7 +88,8 @@ class WebhooksPanel extends ReadingElement {
 
   /** @param {number} id */
   async #open(id) {
-    this.#log = this.#log?.id === id ? null : { id, deliveries: [] };
+    this.#log = this.#log?.id === id ? null : { id, deliveries: null };
+    this.requestUpdate();
     await this.refresh();
   }
 
@@ -101,8 +100,23 @@ class WebhooksPanel extends ReadingElement {
   }
 
   /** @param {number} id */
+  #withId(id) {
+    return this.#doc?.webhooks.find((one) => one.id === id);
+  }
+
+  /** @param {number} id */
+  async #rotate(id) {
+    const hook = this.#withId(id);
+    if (!hook) return;
+    const text = html`<p class="mono webhook-url">${hook.url}</p>
+      <p>Messages are signed with the new one at once; the receiver refuses them until it has it.</p>`;
+    if (!(await ask({ title: "Replace this secret?", text, yes: "Replace" }))) return;
+    await this.act("Could not replace the secret", async () => this.#show(await api.rotateWebhook(id)));
+  }
+
+  /** @param {number} id */
   async #delete(id) {
-    const hook = this.#doc?.webhooks.find((one) => one.id === id);
+    const hook = this.#withId(id);
     if (!hook) return;
     const text = html`<p class="mono webhook-url">${hook.url}</p>
       <p>Its log and the messages that wait are deleted. This cannot be undone.</p>`;
@@ -171,7 +185,7 @@ class WebhooksPanel extends ReadingElement {
           aria-label="Log: ${hook.url}">${icon(open ? "down" : "right")}Log</button>
         ${hook.active && button("test-webhook", "Send a test")}
         ${button("pause-webhook", hook.active ? "Pause" : "Resume", `${hook.active}`)}
-        ${button("edit-webhook", "Edit")} ${button("rotate-webhook", "New secret")}
+        ${button("edit-webhook", "Edit")} ${button("rotate-webhook", "New secret…")}
         ${button("delete-webhook", "Delete…")}
       </div>
       ${open && this.#logOf(hook)}
@@ -180,7 +194,8 @@ class WebhooksPanel extends ReadingElement {
 
   /** @param {Api.Webhook} hook */
   #logOf(hook) {
-    const rows = this.#log?.deliveries ?? [];
+    const rows = this.#log?.deliveries ?? null;
+    if (rows === null) return html`<div class="small webhook-log">${!this.error && READING}</div>`;
     if (rows.length === 0) return html`<p class="small muted webhook-log">Nothing was sent yet.</p>`;
     /** @param {Api.Delivery} one */
     const row = (one) => html`<tr>

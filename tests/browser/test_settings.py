@@ -613,6 +613,36 @@ class TestWebhooks:
             expect(panel.get_by_text("No webhooks.")).to_be_visible()
         assert [body["type"] for _, _, body in receiver.seen] == ["webhook:test"] * 2
 
+    def test_ask_before_a_secret_is_replaced(self, page: Page, server: Server) -> None:
+        """The receiver refuses messages until it has the new secret, so that a slip must not make one."""
+        server.app.webhooks.add("http://127.0.0.1:9/events")
+        open_below(page, server, "webhooks-panel")
+        panel = page.locator("#webhooks")
+        replace = panel.get_by_role("button", name="New secret…")
+        replace.click()
+        dialog = page.get_by_role("dialog", name="Replace this secret?")
+        expect(dialog).to_contain_text("http://127.0.0.1:9/events")
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        expect(panel.locator(".webhook-secret")).to_have_count(0)
+        replace.click()
+        dialog.get_by_role("button", name="Replace").click()
+        expect(panel.locator(".webhook-secret code")).to_have_text(re.compile("^whsec_"))
+
+    def test_say_that_nothing_was_sent_only_once_they_know(self, page: Page, server: Server) -> None:
+        """A log that is being read, or that could not be read, does not say that it is empty."""
+        server.app.webhooks.add("http://127.0.0.1:9/events")
+        open_below(page, server, "webhooks-panel")
+        panel = page.locator("#webhooks")
+        held = hold(page, "**/deliveries", panel.get_by_role("button", name="Log").click, others=True)
+        empty = panel.locator(".webhook-log").get_by_text("Nothing was sent yet.")
+        expect(panel.locator(".webhook-log")).to_have_text("Reading…")
+        held.abort()
+        expect(panel.get_by_role("alert")).to_contain_text("Could not read the webhooks")
+        expect(empty).to_have_count(0)
+        panel.get_by_role("button", name="Try again").click()
+        expect(empty).to_be_visible()
+
     def test_are_added_once_by_two_clicks(self, page: Page, server: Server) -> None:
         """A second click while the first is answered adds no second webhook."""
         open_below(page, server, "webhooks-panel")
