@@ -121,7 +121,7 @@ class Live extends EventTarget {
   /** @param {string} room @param {boolean} known @param {any} answer */
   #caughtUp(room, known, answer) {
     this.#give();
-    if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
+    if (typeof answer?.revision === "number" && this.#rooms.has(room)) this.#rooms.set(room, answer.revision);
     const early = this.#early.get(room) ?? [];
     this.#early.delete(room);
     const problem = answer?.error?.type;

@@ -55,6 +55,8 @@ export class ContextManagerWidget extends CoppiceElement {
   #pruning = false;
   /** @type {typeof import("../shared/socket.js").live | null} */
   #live = null;
+  /** The room that is joined; "" for none. */
+  #room = "";
   #reader = new Reader((signal) => this.#read(signal), { interval: INTERVAL_MS });
 
   /** @returns {ShadowRoot} */
@@ -124,8 +126,12 @@ export class ContextManagerWidget extends CoppiceElement {
     return !this.getAttribute("server");
   }
 
+  /** Joins the room of the session, and leaves that of the session before. */
   #join() {
-    if (this.#isHere && this.#session) this.#live?.join(`session:${this.#session}`);
+    const room = this.#isHere && this.#session ? `session:${this.#session}` : "";
+    if (room !== this.#room) this.#live?.leave(this.#room);
+    this.#room = room;
+    if (room) this.#live?.join(room);
   }
 
   /** Follows the session named by the attributes. */
@@ -135,6 +141,7 @@ export class ContextManagerWidget extends CoppiceElement {
   }
 
   stop() {
+    this.#live?.leave(this.#room);
     this.#reader.stop();
   }
 

@@ -473,6 +473,26 @@ class TestASessionThatComesLater:
         )
         expect(page.get_by_role("heading", name="Here at last")).to_be_visible()
 
+    def test_joins_a_room_again_that_was_left_before_the_answer(self, page: Page, server: Server) -> None:
+        """A room left while it is being joined can be joined later, and is read then."""
+        room = f"session:{managed(server, 2, tokens=50)}"
+        page.goto(f"{server.url}/search")
+        expect(page.locator(".live")).to_have_text("live")
+        page.evaluate(
+            """async room => {
+              const { live } = await import("/static/shared/socket.js");
+              window.read = 0;
+              live.addEventListener("resync", ({ detail }) => { window.read += detail.room === room; });
+              window.join = () => live.join(room);
+              live.join(room);
+              live.leave(room);
+            }""",
+            room,
+        )
+        holds(page, "window.read === 1")
+        page.evaluate("window.join()")
+        holds(page, "window.read === 2")
+
     def test_leaves_the_room_of_all_sessions(self, page: Page, server: Server) -> None:
         """Once the session is known, changes of other sessions are no longer sent to the page."""
         sent: list[str] = []

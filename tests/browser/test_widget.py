@@ -118,6 +118,23 @@ class TestTheWidget:
         feed(server, after, 1, tokens=50, start=5)
         expect(count).to_have_text("6")
 
+    def test_leaves_the_rooms_of_sessions_that_it_shows_no_more(self, page: Page, server: Server) -> None:
+        """The server no longer sends the changes of a session that was shown before."""
+        one, two = managed(server, 2, tokens=50), managed(server, 2, tokens=50)
+        sent: list[str] = []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
+
+        def says(act: str, session: str) -> bool:
+            return any(f'["{act}",{{"room":"session:{session}"' in frame for frame in sent)
+
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, one)
+        until(page, lambda: says("subscribe", one))
+        page.evaluate(TURN, two)
+        until(page, lambda: says("unsubscribe", one) and says("subscribe", two))
+        page.evaluate("document.querySelector('context-manager-widget').remove()")
+        until(page, lambda: says("unsubscribe", two))
+
     def test_isolates_its_styles(self, page: Page, server: Server) -> None:  # B17
         """It has its own shadow root and its own style there."""
         page.goto(f"{server.url}/search")
