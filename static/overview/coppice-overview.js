@@ -173,6 +173,7 @@ class CoppiceOverview extends ReadingElement {
         ${this.#sessions && counts(sessions)}
         ${
           this.#awaited !== null &&
+          !this.error &&
           html`<span class="muted" role="status"
           >reading ${number(sessions.length)} of ${number(this.#awaited)}…</span>`
         }

@@ -328,6 +328,17 @@ class TestALongListThatIsReadAgain:
         expect(head.get_by_role("status")).to_have_count(0)
         expect(head).to_contain_text("105 sessions")
 
+    def test_says_no_longer_that_it_reads_after_a_failure(self, page: Page, server: Server) -> None:
+        """The failure to read a page of the list is shown in place of the progress."""
+        for n in range(105):
+            managed(server, 1, tokens=5, id=f"s{n}")
+        second = hold(page, "**/api/sessions?limit=500*", lambda: page.goto(server.url))
+        reading = page.get_by_text("reading 100 of 105…")
+        expect(reading).to_be_visible()
+        second.abort()
+        expect(page.get_by_text("Could not read the sessions")).to_be_visible()
+        expect(reading).to_have_count(0)
+
     def test_leaves_out_a_session_that_was_deleted_meanwhile(self, page: Page, server: Server) -> None:
         """An answer from before the deletion does not bring it back."""
         for name in ("One", "Two"):
