@@ -141,6 +141,7 @@ class CoppiceOverview extends ReadingElement {
   }
 
   async #startDemo() {
+    if (this.#startingDemo) return;
     this.#startingDemo = true;
     this.requestUpdate();
     await this.act("Could not start the demo session", async () => {
@@ -254,7 +255,7 @@ class CoppiceOverview extends ReadingElement {
         <dd class="muted">then append messages in any wire format and ask for the pruned context</dd>
       </dl>
       <p class="row acts">
-        <button class="primary" data-act="demo" ?disabled=${this.#startingDemo}
+        <button class="primary" data-act="demo" aria-disabled=${this.#startingDemo}
           >Start the demo session</button>
         <span class="muted">generated here, grows live, can be deleted</span>
       </p>

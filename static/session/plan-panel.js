@@ -367,7 +367,7 @@ export class PlanPanel extends CoppiceElement {
     const writing = this.#busy ? plan.summary : null;
     const beside = writing?.by_model ? "The model may take a while." : "Can be undone.";
     return html`<footer class="row panel-foot">
-      <button class="primary" data-act="apply-plan" ?disabled=${this.#busy || !able}
+      <button class="primary" data-act="apply-plan" ?disabled=${!able} aria-disabled=${this.#busy}
         >${writing ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
       ${
         this.#notDone

@@ -86,7 +86,7 @@ function question(session, busy, error) {
     </div>
     <div class="foot">
       <button data-act="close-resume">Not now</button>
-      <button class="primary" data-act="write-copy" ?disabled=${busy}>Write the copy</button>
+      <button class="primary" data-act="write-copy" aria-disabled=${busy}>Write the copy</button>
     </div>`;
 }
 

@@ -30,7 +30,8 @@ class SummaryPanel extends ReadingElement {
 
   start() {
     this.actions({
-      summarize: () => this.#act(api.summarize(this.sessionId), "Could not summarise"),
+      summarize: () =>
+        this.#status?.running || this.#act(api.summarize(this.sessionId), "Could not summarise"),
       "cancel-summary": () => this.#act(api.cancelSummary(this.sessionId), "Could not stop the summary"),
       expand: (target) =>
         this.#act(
@@ -102,7 +103,7 @@ function statusOf({ made, last_summary, triggers, line, running }) {
     )}
     <p class="small muted status-line">${line}</p>
     <p>
-      <button data-act="summarize" ?disabled=${running}>Summarise now</button>
+      <button data-act="summarize" aria-disabled=${running}>Summarise now</button>
       ${running && html`<button class="quiet" data-act="cancel-summary">Stop</button>`}
     </p>
   </div>`;

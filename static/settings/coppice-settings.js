@@ -355,7 +355,7 @@ class CoppiceSettings extends ReadingElement {
     return html`<div class="save-bar" ?hidden=${changes.length === 0}>
       <span role="status">${words}</span>
       <button data-act="discard">Discard</button>
-      <button class="primary" data-act="save" ?disabled=${this.#saving}>Save</button>
+      <button class="primary" data-act="save" aria-disabled=${this.#saving}>Save</button>
     </div>`;
   }
 }

@@ -244,7 +244,8 @@ export class ContextManagerWidget extends CoppiceElement {
       <context-gauge label="Utilization" .value=${stats && gaugeOf(stats.session, stats.session.pruned)}>
       </context-gauge>
       <div class="foot">
-        <button data-act="prune" ?disabled=${this.#pruning || !stats}>Prune Context Now</button>
+        <button data-act="prune" ?disabled=${!stats} aria-disabled=${this.#pruning}
+          >Prune Context Now</button>
         <p class="info">${stats && (stats.session.automatic ? AUTOMATIC : MANUAL)}</p>
       </div>
       ${this.#toast && html`<p class="toast" role="status">${this.#toast}</p>`}

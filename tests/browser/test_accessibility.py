@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -9,12 +10,12 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser import writing
 from tests.browser.overview_page import DROP
 from tests.browser.session_page import APPLY
-from tests.browser.waiting import drawn, holds
+from tests.browser.waiting import drawn, hold, holds, intercept
 from tests.servers import Server
 from tests.waiting import PATIENCE
 from webapp.services.planning.requests import PruneRequest
@@ -310,3 +311,61 @@ class TestPreferences:
         expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator("main")).to_be_focused()
+
+
+class TestABusyButton:
+    """A button whose act takes a while."""
+
+    @pytest.mark.parametrize(
+        ("path", "name", "asked"),
+        [
+            ("/sessions/one?panel=plan", APPLY, "**/prune"),
+            ("/widget?session=one", "Prune Context Now", "**/prune"),
+            ("/settings", "Save", "**/api/settings"),
+            ("/", "Start the demo session", "**/api/demo"),
+        ],
+    )
+    def test_keeps_the_focus(
+        self, page: Page, server: Server, path: str, name: str | re.Pattern[str], asked: str
+    ) -> None:
+        """It is marked as disabled while it is busy, and a reader of keys stays at it, also after a failure."""
+        if path != "/":
+            managed(server, 60, id="one")
+        page.goto(server.url + path)
+        if path == "/settings":
+            page.get_by_label("Aim", exact=True).fill("55")
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_enabled()
+        button.focus()
+        request = hold(page, asked, lambda: page.keyboard.press("Enter"))
+        expect(button).to_be_disabled()
+        drawn(page)
+        expect(button).to_be_focused()
+        page.keyboard.press("Enter")
+        request.abort()
+        expect(button).to_be_enabled()
+        expect(button).to_be_focused()
+
+    def test_keeps_the_focus_while_a_summary_is_written(self, page: Page, server: Server) -> None:
+        """The page learns only later that one is being written, and asks for no other meanwhile."""
+        page.goto(f"{server.url}/sessions/{managed(server, 4, tokens=50)}?panel=summary")
+        button = page.get_by_role("button", name="Summarise now")
+        button.focus()
+        asked: list[str] = []
+
+        def summarise(route: Route) -> None:
+            asked.append(route.request.url)
+            route.fulfill(status=202, json={})
+
+        def is_running(route: Route) -> None:
+            route.fulfill(json={**route.fetch().json(), "running": True})
+
+        intercept(page, "**/summarize", summarise)
+        intercept(page, "**/status", is_running)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        drawn(page)
+        expect(button).to_be_focused()
+        page.keyboard.press("Enter")
+        drawn(page)
+        assert len(asked) == 1
