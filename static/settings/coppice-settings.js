@@ -288,7 +288,7 @@ class CoppiceSettings extends ReadingElement {
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) {
         this.#faults = error.faults;
-        this.update();
+        this.#search(""); // which may hide a wrong field
         this.#showFault();
         /** @type {HTMLElement | null} */ (this.querySelector('[aria-invalid="true"]'))?.focus();
       } else toastError(error, "Could not save the settings");

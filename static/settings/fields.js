@@ -33,8 +33,8 @@ export const SECTIONS = {
       fresh_tail | Fresh tail | messages | The newest messages are never pruned.
       user_words_tokens | User words, at most | tokens
         | The words of users are kept verbatim, newest first, up to the lower of these two.
-      user_words_percent | and at most | % of budget
-      user_words_messages_percent | if users write at most | % of all
+      user_words_percent | Share of user words, at most | % of budget
+      user_words_messages_percent | Kept if users write at most | % of all
         | Where they write more of the messages, the session is a conversation and the scores decide.
       guarded_percent | Task, rules and plan, at most | % of budget
         | Kept first: the task, your rules, the open plan, the newest unresolved error, the last statement.
@@ -66,8 +66,8 @@ export const SECTIONS = {
     "the usable part",
     fields(`
       response_reserve | Kept free for output | tokens
-      compaction_buffer_tokens | and for what a call adds | tokens | Up to the lower of these two.
-      compaction_buffer_percent | but at most | % of window
+      compaction_buffer_tokens | Kept free for what a call adds | tokens | Up to the lower of these two.
+      compaction_buffer_percent | Share for what a call adds, at most | % of window
       windows | Table of windows
       counting | Tokens are counted by`),
   ],
@@ -76,11 +76,11 @@ export const SECTIONS = {
     "",
     fields(`
       auto_summarize | Summarise automatically once one of these is reached
-      max_messages_before_summary | Since the last one | messages
-      max_tokens_before_summary | or | tokens
-      summary_window_percent | or, if that is less | % of window
-      min_recent_messages | Never summarised | newest
-      summary_words | Length, at most | words`),
+      max_messages_before_summary | Messages since the last summary
+      max_tokens_before_summary | Tokens since the last summary
+      summary_window_percent | Share of the window, if that is less | %
+      min_recent_messages | Newest messages that are never summarised
+      summary_words | Longest summary | words`),
   ],
   context: [
     "What is added",
@@ -89,16 +89,16 @@ export const SECTIONS = {
       summary_percent | Summary, at most | % of room
       memory_percent | Memory, at most | % of room
       learnings_percent | Learnings, at most | % of room
-      learnings_shown | and at most | at once
+      learnings_shown | Learnings at once, at most
       status_line | Tell each appended turn how full the context is`),
   ],
   tool_outputs: [
     "Old outputs",
     "which ones count as old",
     fields(`
-      tool_outputs_keep_turns | Outputs stay of the last | turns
-      tool_outputs_keep_tokens | and the newest, up to | tokens
-      tool_outputs_minimum_gain | Cleared if that gains | tokens
-      tool_outputs_exempt | Leaves alone | | Names of tools, separated by commas.`),
+      tool_outputs_keep_turns | Keep outputs of the last | turns
+      tool_outputs_keep_tokens | Keep the newest outputs up to | tokens
+      tool_outputs_minimum_gain | Clear only if that frees | tokens
+      tool_outputs_exempt | Tools that are never cleared | | Names of tools, separated by commas.`),
   ],
 };

@@ -50,15 +50,25 @@ function faultNote({ faults }, path, within) {
   return message && html`<p class="fault small" id="fault-${path}">${sentence(message)}</p>`;
 }
 
-/** A number field. @param {Form} form @param {string} path @param {string} label @param {string} [limitName]
- * @param {string} [id] */
-function numberField(form, path, label, limitName = path, id = "") {
+/** Whether a field is wrong, and the ids of its error message and its help. @param {Form} form
+ * @param {string} path @param {{ note?: string, help?: string }} [texts] `note`: the path of the message, if
+ * it is below several fields */
+function about({ faults }, path, { note = path, help = "" } = {}) {
+  const isWrong = faultAt(faults, path, true) !== "";
+  const ids = [isWrong && `fault-${note}`, help && `help-${path}`].filter(Boolean);
+  return { isWrong, ids: ids.join(" ") || nothing };
+}
+
+/** A number field. @param {Form} form @param {string} path @param {string} label
+ * @param {{ limits?: string, id?: string, note?: string, help?: string }} [more] `limits`: the name of its
+ * limits, if that is not its path */
+function numberField(form, path, label, { limits = path, id = "", ...texts } = {}) {
   const value = valueAt(form.settings, path);
-  const { min, max } = form.limits[limitName] ?? {};
-  const fault = faultAt(form.faults, path) !== "";
+  const { min, max } = form.limits[limits] ?? {};
+  const { isWrong, ids } = about(form, path, texts);
   return html`<input type="number" name=${path} step="any" min=${min ?? nothing} max=${max ?? nothing}
-    .value=${kept(value === null ? "" : rounded(value))} aria-label=${label} aria-invalid=${fault}
-    aria-describedby=${fault ? `fault-${path}` : nothing} id=${id || nothing}>`;
+    .value=${kept(value === null ? "" : rounded(value))} aria-label=${label} aria-invalid=${isWrong}
+    aria-describedby=${ids} id=${id || nothing}>`;
 }
 
 /** @param {unknown} value */
@@ -73,7 +83,7 @@ function slider(form, path, label, name, what, limitName, most) {
     <label for="s-${path}">${name}</label>
     <input id="s-${path}" type="range" name=${path} min=${min} max=${max} step=${step}
       .value=${kept(Number(valueAt(form.settings, path)) || 0)}>
-    ${numberField(form, path, `${label}, ${what}`, limitName)}${faultNote(form, path)}
+    ${numberField(form, path, `${label}, ${what}`, { limits: limitName })}${faultNote(form, path)}
   </div>`;
 }
 
@@ -160,16 +170,20 @@ export function keywordsSection(form) {
 
 /** @param {Form} form @param {Api.KeywordGroup} group @param {string} path @param {number} i */
 function keywordGroup(form, { name, words }, path, i) {
+  const [naming, listing] = ["name", "words"].map((key) => about(form, `${path}.${key}`, { note: path }));
+  const share = numberField(form, `${path}.share`, `Share of ${name}`, {
+    limits: "keywords.share",
+    note: path,
+  });
   return html`<div class="keyword-group">
     <div class="keyword-head">
       <input type="text" name="${path}.name" .value=${kept(name)} aria-label="Name of the group"
-        aria-invalid=${faultAt(form.faults, `${path}.name`) !== ""}>
-      <label class="muted small"
-        >share ${numberField(form, `${path}.share`, `Share of ${name}`, "keywords.share")}</label>
+        aria-invalid=${naming?.isWrong} aria-describedby=${naming?.ids}>
+      <label class="muted small">share ${share}</label>
       ${removeButton("drop-group", i, `Remove ${name}`)}
     </div>
     <textarea name="${path}.words" rows="2" aria-label="Words of ${name}" .value=${kept(words.join(", "))}
-      aria-invalid=${faultAt(form.faults, `${path}.words`, true) !== ""}></textarea>
+      aria-invalid=${listing?.isWrong} aria-describedby=${listing?.ids}></textarea>
     ${faultNote(form, path, true)}
   </div>`;
 }
@@ -183,11 +197,17 @@ const removeButton = (act, i, label) =>
 export function lengthSection(form) {
   const rows = form.settings.length_steps.map((_, i) => {
     const path = `length_steps.${i}`;
+    /** @param {string} at @param {string} label */
+    const field = (at, label) =>
+      numberField(form, `${path}.${at}`, label, {
+        limits: `length_steps.${label.toLowerCase()}`,
+        note: path,
+      });
     return html`<div class="step">
       <span class="muted">from</span>
-      ${numberField(form, `${path}.0`, "Characters", "length_steps.characters")}
+      ${field("0", "Characters")}
       <span class="muted">characters: rating</span>
-      ${numberField(form, `${path}.1`, "Rating", "length_steps.rating")}
+      ${field("1", "Rating")}
       ${removeButton("drop-step", i, "Remove this step")} ${faultNote(form, path, true)}
     </div>`;
   });
@@ -216,18 +236,21 @@ function fieldRow(form, [name, label, unit, help]) {
           aria-describedby=${help ? `help-${name}` : nothing}>${label}</label>
       ${help && html`<p class="muted small" id="help-${name}">${help}</p>`}
     </div>`;
+  const { isWrong, ids } = about(form, name, { help });
   const choices = choiceOptions(name);
   const words = typeof value === "string" || Array.isArray(value);
   const text = Array.isArray(value) ? value.join(", ") : value;
   const field = choices.length
-    ? html`<select id="set-${name}" name=${name}>${optionElements(choices, value)}</select>`
+    ? html`<select id="set-${name}" name=${name} aria-invalid=${isWrong} aria-describedby=${ids}
+        >${optionElements(choices, value)}</select>`
     : words
-      ? html`<input id="set-${name}" type="text" name=${name} .value=${kept(text)}>`
-      : numberField(form, name, label, name, `set-${name}`);
+      ? html`<input id="set-${name}" type="text" name=${name} .value=${kept(text)} aria-invalid=${isWrong}
+          aria-describedby=${ids}>`
+      : numberField(form, name, label, { id: `set-${name}`, help });
   return html`<div class="setting">
-    <label class="setting-name" for="set-${name}">${label}</label>
+    <label for="set-${name}">${label}</label>
     <span class="setting-value">${field}<span class="muted">${unit}</span></span>
-    ${help && html`<p class="muted small">${help}</p>`} ${faultNote(form, name, true)}
+    ${help && html`<p class="muted small" id="help-${name}">${help}</p>`} ${faultNote(form, name, true)}
   </div>`;
 }
 

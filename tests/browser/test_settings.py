@@ -575,6 +575,18 @@ class TestTaskTypes:
         assert server.app.store.sessions.get(session).settings == {}
 
 
+def test_a_wrong_field_that_a_search_hides_is_shown(page: Page, server: Server) -> None:
+    """Saving ends the search, and the field has the focus."""
+    page.goto(f"{server.url}/settings")
+    target, find = page.get_by_label("Target", exact=True), page.get_by_label("Find a setting")
+    target.fill("900")
+    find.fill("strategy")
+    expect(target).to_be_hidden()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(target).to_be_focused()
+    expect(find).to_have_value("")
+
+
 class TestWebhooks:
     """Addresses that receive events, and the log of deliveries."""
 

@@ -2,6 +2,7 @@
 import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { SECTIONS } from "../../../static/settings/fields.js";
 import {
   fieldSection,
   keywordsSection,
@@ -103,6 +104,57 @@ describe("what a strategy uses", () => {
       );
     assert.match(markup(weightsSection(foresight)), /weighs every name and line/);
     assert.match(markup(rolesSection(FORM)), /Foresight does not use it/);
+  });
+});
+
+describe("a field", () => {
+  /** The start tag of the field with this name. @param {unknown} shown @param {string} name */
+  const tagOf = (shown, name) => new RegExp(`<\\w+[^>]* name="${name}"[^>]*>`).exec(markup(shown))?.[0] ?? "";
+  it("is described by its help", () => {
+    for (const [section, name] of [
+      ["limits", "cap_tokens"],
+      ["automatic", "automatic"],
+      ["tool_outputs", "tool_outputs_exempt"],
+    ]) {
+      const shown = fieldSection(FORM, `${section}`);
+      assert.match(tagOf(shown, `${name}`), new RegExp(`aria-describedby="help-${name}"`));
+      assert.match(markup(shown), new RegExp(`id="help-${name}"`));
+    }
+  });
+  it("that is wrong says so, and is described by the reason as well", () => {
+    const faults = ["cap_tokens", "strategy", "tool_outputs_exempt.1"].map((field) => ({
+      field,
+      message: "expected another",
+    }));
+    for (const [section, name, help] of [
+      ["limits", "cap_tokens", " help-cap_tokens"],
+      ["keep", "strategy", ""],
+      ["tool_outputs", "tool_outputs_exempt", " help-tool_outputs_exempt"],
+    ]) {
+      const shown = fieldSection({ ...FORM, faults }, `${section}`);
+      const tag = tagOf(shown, `${name}`);
+      assert.match(tag, new RegExp(`aria-invalid="true" aria-describedby="fault-${name}${help}"`));
+      assert.match(markup(shown), new RegExp(`id="fault-${name}"`));
+    }
+  });
+  it("of a list is described by the reason below its row", () => {
+    const faults = [
+      { field: "keywords.0.share", message: "expected at most 1" },
+      { field: "length_steps.0.1", message: "expected at most 1" },
+    ];
+    const wrong = { ...FORM, faults };
+    for (const [shown, name, row] of /** @type {const} */ ([
+      [keywordsSection(wrong), "keywords.0.share", "keywords.0"],
+      [lengthSection(wrong), "length_steps.0.1", "length_steps.0"],
+    ])) {
+      assert.match(tagOf(shown, name), new RegExp(`aria-invalid="true" aria-describedby="fault-${row}"`));
+      assert.match(markup(shown), new RegExp(`id="fault-${row}"`));
+    }
+  });
+  it("has a name that no other has, and that says what it is without those above it", () => {
+    const names = Object.values(SECTIONS).flatMap(([, , fields]) => fields.map(([, label]) => label));
+    assert.equal(new Set(names).size, names.length);
+    for (const name of names) assert.match(name, /^[A-Z]/);
   });
 });
 
