@@ -285,6 +285,14 @@ class TestPreferences:
         )
         expect(page.locator(".gauge-track").first).to_have_css("border-top-width", "1px")
 
+    def test_of_forced_colours_leave_dots_visible(self, page: Page, server: Server) -> None:
+        """The dot of the connection, and those of the task types with values of their own, keep their colour."""
+        page.emulate_media(forced_colors="active")
+        page.goto(f"{server.url}/settings")
+        for dot in (page.locator(".live i"), page.locator(".own-mark").first):
+            expect(dot).to_be_attached()
+            assert dot.evaluate("dot => getComputedStyle(dot).forcedColorAdjust") == "none"
+
     def test_of_forced_colours_leave_buttons_and_the_current_page_readable(
         self, page: Page, server: Server
     ) -> None:

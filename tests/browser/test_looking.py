@@ -406,6 +406,21 @@ class TestNarrowScreens:
         expect(page.locator("token-chart canvas")).to_be_visible()
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
+    def test_break_a_long_name_in_a_notice_and_in_a_failure(self, page: Page, server: Server) -> None:
+        """A path without blanks leaves neither its box nor the page."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        path = "/home/me/" + "a_long_name_" * 12 + ".jsonl"
+        refusal = {"error": {"type": "busy", "message": path}}
+        page.route("**/api/memories", lambda route: route.fulfill(status=503, json=refusal))
+        page.goto(f"{server.url}/memory")
+        say = "message => document.dispatchEvent(new CustomEvent('coppice:toast', { detail: { message } }))"
+        page.evaluate(say, path)
+        for box in (page.locator(".toast"), page.locator(".problem")):
+            expect(box).to_contain_text(path)
+            expect(box.get_by_role("button")).to_be_in_viewport(ratio=1)
+            assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
+
     def test_show_two_lines_of_a_long_message(self, page: Page, server: Server) -> None:
         """A long text uses the two lines for which its row has room."""
         page.set_viewport_size({"width": 390, "height": 844})
