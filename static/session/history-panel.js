@@ -13,7 +13,7 @@ import { certaintyOfParts } from "../shared/session-facts.js";
 import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
-import { isByAgent, operationName, strategyName } from "../shared/words.js";
+import { isByAgent, MARKS, operationName, strategyName } from "../shared/words.js";
 import { panelText } from "./message-row.js";
 import { aimOf } from "./plan.js";
 
@@ -24,8 +24,6 @@ const ACTORS = {
   user: "by you",
   agent: "by the agent",
 };
-/** @type {Record<string, string>} */
-const MARKS = { compaction: "◆", clearing: "◇", prune: "▼" };
 const SHOWN_ITEMS = 60;
 const NOT_KEPT =
   "Not known: an earlier version of Coppice recorded this operation without what the context held.";
@@ -127,7 +125,7 @@ export class HistoryPanel extends ReadingElement {
     const actor = isByAgent(o.kind) ? "" : (ACTORS[o.actor] ?? o.actor);
     return html`<li data-undone=${undone}>
       <div class="operation">
-        <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${MARKS[o.kind] ?? "·"}</span>
+        <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${MARKS[o.kind]?.[0] ?? "·"}</span>
         <div>
           <b>${operationName(o.kind)}</b>
           <span class="muted">${actor} ${agoTime(o.at)}${undone && " · undone"}</span>
@@ -196,8 +194,7 @@ export class HistoryPanel extends ReadingElement {
 function figures(o) {
   const took = o.kind === "prune" ? tookWords(o) : o.messages > 0 && counted(o.messages, "message");
   const [before, after] = [o.tokens_before, o.tokens_after];
-  const tokens =
-    before !== null && after !== null && before !== after && `${number(before)} → ${number(after)} tokens`;
+  const tokens = before !== after && `${number(before)} → ${number(after)} tokens`;
   const by = [
     o.reason === "manual" ? "" : o.reason,
     o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",

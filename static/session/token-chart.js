@@ -13,7 +13,7 @@ import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
 import { problem, READING } from "../shared/problem.js";
 import { mainGauge } from "../shared/session-facts.js";
-import { isByAgent, operationName } from "../shared/words.js";
+import { isByAgent, MARKS, operationName } from "../shared/words.js";
 import {
   across,
   apart,
@@ -33,16 +33,6 @@ const CLICK_PIXELS = 4;
 const NAMED_STEPS = 4;
 /** A context keeps its size until the next message, so the line has steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
-/** The mark of each kind of change, and its name in the legend. @type {Record<string, [mark: string, name:
- * string]>} */
-const MARKS = {
-  prune: ["▼", "prune"],
-  summary: ["▽", "summary"],
-  compaction: ["◆", "compaction by the agent"],
-  clearing: ["◇", "cleared by the agent"],
-  rewind: ["◁", "rewound by the agent"],
-  undo: ["△", "undo"],
-};
 /** The reasons that name only who made a change. @type {Record<string, string>} */
 const ACTORS = { manual: "by you", automatic: "automatically", emergency: "in an emergency" };
 
@@ -339,7 +329,7 @@ export class TokenChart extends CoppiceElement {
           timeOfDay(point.at, Date.now()),
           point.cause && `${point.cause.label} +${compact(point.cause.tokens)}`,
           followed && point.agent !== null && `agent ${number(point.agent)}`,
-          point.pruned !== null && `${followed ? "pruned " : ""}${number(point.pruned)}`,
+          `${followed ? "pruned " : ""}${number(point.pruned)}`,
         ]
       : [];
     place.textContent = words.filter(Boolean).join(" · ");

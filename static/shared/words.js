@@ -72,6 +72,17 @@ export const operationName = named({
   rewind: "Rewound by the agent",
 });
 
+/** The mark of each kind of change that has one, and its name in a legend.
+ * @type {Record<string, [mark: string, name: string]>} */
+export const MARKS = {
+  prune: ["▼", "prune"],
+  summary: ["▽", "summary"],
+  compaction: ["◆", "compaction by the agent"],
+  clearing: ["◇", "cleared by the agent"],
+  rewind: ["◁", "rewound by the agent"],
+  undo: ["△", "undo"],
+};
+
 /** Returns whether an operation of this kind is one of the agent, not of Coppice. @param {string} kind */
 export const isByAgent = (kind) => ["compaction", "clearing", "rewind"].includes(kind);
 

@@ -157,6 +157,17 @@ class TestTheChart:
                 "13": "The agent compacted its context (unknown); its summary is encrypted and cannot be read",
             }
 
+    def test_has_the_marks_of_the_history(self, page: Page, tmp_path: Path) -> None:
+        """A change has the same mark in the chart and in the list of operations, and the same colour."""
+        with running_server(tmp_path, env={"CODEX_HOME": str(SAMPLES / "codex")}) as server:
+            page.goto(f"{server.url}/sessions/019b7e00-0000-7000-8000-000000000001?panel=history")
+            for marks in (page.locator(".op-mark"), page.locator(".chart-marks .mark")):
+                expect(marks).to_have_count(2)
+                assert sorted(marks.all_inner_texts()) == ["◁", "◆"]
+                assert (
+                    len({mark.evaluate("mark => getComputedStyle(mark).color") for mark in marks.all()}) == 1
+                )
+
     @pytest.mark.usefixtures("own_context")
     def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
         """The reason is shown in its place, and the chart follows once it can be read."""
