@@ -72,7 +72,7 @@ export class LearningProposals extends ReadingElement {
   }
 
   #changed() {
-    this.emit("kept", {});
+    this.emit("kept");
     return this.reader.restart();
   }
 
@@ -86,7 +86,7 @@ export class LearningProposals extends ReadingElement {
       </header>
       ${this.problem("Could not read the proposals")}
       ${this.#proposals && found.length === 0 && !this.error && NONE}
-      <ol class="proposals">${keyed(found, "text", (one, n) => this.#row(one, n))}</ol>
+      <ol>${keyed(found, "text", (one, n) => this.#row(one, n))}</ol>
     </section>`;
   }
 

@@ -2,7 +2,7 @@
 //
 // Imports files that are dropped anywhere on the page or picked with `pick()`, one after the other. A notice
 // shows the progress and does not block the page. At the end it shows a toast, or a dialog for several
-// results or problems. Emits `imported` with the results.
+// results or problems. Emits `imported`.
 import { api } from "../shared/api.js";
 import { dialogHead } from "../shared/dialog-head.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -131,7 +131,7 @@ export class FileDrop extends CoppiceElement {
     const results = this.#entries.flatMap((entry) => entry.results ?? []);
     const clean =
       this.#entries.every((e) => e.state === "done") && results.every((r) => r.problems.length === 0);
-    this.emit("imported", results);
+    this.emit("imported");
     const [only, other] = results;
     if (!clean || !only?.session_id || other) return this.querySelector("dialog")?.showModal();
     const page = pageOf(only.session_id);

@@ -3,7 +3,7 @@ import { compact, counted, fileName, number, percent } from "../shared/format.js
 import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
+import { gaugeOf, limitsOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { REGION_ORDER, regionName } from "../shared/words.js";
@@ -48,7 +48,7 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
   const gauge = mainGauge(session);
   const title = titleOf(session);
   const level = gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session);
-  const target = ((session.target_tokens / session.limit) * 100).toFixed(1);
+  const target = limitsOf(session).target_percent.toFixed(1);
   return html`<tr class="session-row" role="row" aria-rowindex=${index}
     data-key=${session.id} data-kind="row" data-id=${session.id} data-level=${level}>
     <td role="cell" class="c-state">${stateIcon(session)}</td>

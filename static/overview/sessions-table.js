@@ -116,7 +116,7 @@ class SessionsTable extends CoppiceElement {
     const height = (i) => this.#heights.of(keyOf(entryAt(i)), kindOf(entryAt(i)));
     const parts = windowed(entries.length, height, this.#view(entries));
     const { names } = this.#value;
-    return html`<div class="panel sessions-panel"><table class="sessions" role="table" aria-label="Sessions"
+    return html`<div class="panel"><table class="sessions" role="table" aria-label="Sessions"
       aria-rowcount=${entries.length + 1}>
       <thead role="rowgroup">
         <tr role="row" aria-rowindex="1">${COLUMNS.map((column) => this.#head(column))}</tr>

@@ -47,7 +47,7 @@ class ArchivePanel extends ReadingElement {
       ${this.problem("Could not read the archive")}
       ${this.#messages === null && !this.error && READING}
       ${this.#messages?.length === 0 && none}
-      <ul class="group-rows archive">
+      <ul class="group-rows">
         ${messages.slice(0, SHOWN).map((message) => row(message, certainty))}
         ${messages.length > SHOWN && MORE}
       </ul>

@@ -1,7 +1,7 @@
 // <resume-dialog></resume-dialog>
 //
 // Writes a pruned copy of a session and shows the command with which the agent resumes from it.
-// `ask(session)` opens it. Emits `resumed` with the answer.
+// `ask(session)` opens it. Emits `resumed` once a copy is written.
 import { api } from "../shared/api.js";
 import { dialogHead } from "../shared/dialog-head.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -48,7 +48,7 @@ export class ResumeDialog extends CoppiceElement {
     this.update();
     try {
       this.#made = await api.resume(this.#session.id, { prune });
-      this.emit("resumed", { made: this.#made });
+      this.emit("resumed");
     } catch (error) {
       this.#error = reasonOf(error);
     }

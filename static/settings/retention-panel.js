@@ -112,7 +112,7 @@ class RetentionPanel extends ReadingElement {
         Limits are applied every night at 3:00. Sessions used within the last day stay, and so do those that
         you keep (on the session's page, under More).
       </p>
-      <p class="pad retention-acts">
+      <p class="pad">
         <button class="small primary" data-act="set-limits" ?disabled=${this.#typed === null}
           >Set these limits</button>
         ${
