@@ -233,7 +233,7 @@ def _redundant_words(clear: Clearing) -> str:
 
 def _pace(facts: SessionFacts) -> str:
     if facts.automatic and not facts.followed:
-        return ": it prunes by itself above the target"
+        return ": it prunes automatically above the target"
     turns = facts.turns_to_target
     if turns is None:
         return ""

@@ -298,7 +298,7 @@ const notifyButton = () =>
 /** @param {number} all sessions there are */
 const noneFits = (all) =>
   html`<p class="nothing">
-    No session fits this filter.
+    No session matches this filter.
     <button class="small" data-act="clear-filter">Show all ${number(all)}</button>
   </p>`;
 

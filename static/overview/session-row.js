@@ -95,7 +95,7 @@ function about(session) {
   const whose =
     session.user &&
     html`<span class="whose">${session.user}${session.host && ` on ${session.host}`} · </span>`;
-  return html`${whose}${where}${model} · ${kind}${session.automatic && " · prunes by itself"}${
+  return html`${whose}${where}${model} · ${kind}${session.automatic && " · prunes automatically"}${
     lost > 0 && html` · <span class="warned">${counted(lost, "line")} not read</span>`
   }`;
 }

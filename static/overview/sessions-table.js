@@ -24,8 +24,8 @@ const COLUMNS = [
   ["c-full num", "full", "Full"],
   ["c-trend", "", "Trend"],
   ["c-tokens num", "tokens", "Tokens / limit"],
-  ["c-growth num", "growth", "A turn"],
-  ["c-left num", "left", "To target"],
+  ["c-growth num", "growth", "Per turn"],
+  ["c-left num", "left", "Turns left"],
   ["c-prunes num", "prunes", "Prunes"],
   ["c-last num", "last", "Last"],
 ];

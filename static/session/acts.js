@@ -57,7 +57,7 @@ const FIELDS = {
   task_type: {
     what: "choose the task type",
     patch: ({ value }) => ({ settings: { task_type: value || null } }),
-    said: ({ task_type }) => `This session counts as ${typeName(task_type.name)} now.`,
+    said: ({ task_type }) => `This session's task type is ${typeName(task_type.name)} now.`,
   },
 };
 

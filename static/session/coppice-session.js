@@ -446,7 +446,7 @@ class CoppiceSession extends CoppiceElement {
     return html`${this.#error && stale(this.#error)} ${head}
       <div class="figures">
         ${bars(session, this.#cost)}
-        <section class="panel chart-panel" aria-label="Tokens over time">
+        <section class="panel chart-panel" aria-label="Chart of the tokens">
           <token-chart ?followed=${session.kind === "followed"} unseen=${unseenOf(session)}></token-chart>
         </section>
       </div>

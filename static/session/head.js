@@ -76,9 +76,9 @@ const RESUME = html`<button data-act="resume">Resume from this…</button>`;
 function proxyLine(proxy) {
   if (!proxy?.prunes) return false;
   const { applied, reason, pruned_calls: calls, paid, unpruned } = proxy;
-  const waits = applied ? "The last call was sent pruned." : "Calls are sent pruned from the next prune on.";
+  const waits = applied ? "The last call was sent pruned." : "After the next prune, calls are sent pruned.";
   const sent = reason
-    ? `The last call was sent ${applied ? "with the prune before" : "unchanged"}: ${reason}`
+    ? `The last call was sent ${applied ? "with the previous prune" : "unchanged"}: ${reason}`
     : waits;
   const cost = paid !== null && unpruned !== null && calls > 0;
   const bill =
@@ -128,7 +128,7 @@ function facts(session, parent) {
     session.host && session.project && html`<span title=${session.cwd}>in ${session.project}</span>`,
     html`<span class="nowrap">${counted(session.messages, "message")}</span>`,
     html`<span class="nowrap">${counted(session.turns, "turn")}</span>`,
-    session.automatic && html`<b>prunes by itself</b>`,
+    session.automatic && html`<b>prunes automatically</b>`,
     session.proxy?.prunes && html`<b>sent pruned</b>`,
   ];
   return known.filter(Boolean).map((one, i) => html`${i > 0 && "\u00a0· "}${one}`);
@@ -214,7 +214,7 @@ function windowQuestion(session) {
   const ofWindow = limit < window && ` as its input, of a window of ${number(window)}`;
   return html`<label for="asked-window"
       >A call took ${number(over.tokens)} tokens, more than the ${number(limit)} known for
-      ${model ?? "this model"}${ofWindow}. How many does this session take?</label>
+      ${model ?? "this model"}${ofWindow}. How large is this session's window?</label>
     ${windowChoice(session, "asked-window")}`;
 }
 
@@ -301,7 +301,7 @@ function noteWords({ task_type, agent, pruned }, cost) {
   const least = cost?.at_least ? "at least " : "";
   const { certainty } = agent ?? pruned;
   const words = [
-    `Counts as ${typeName(task_type.name)}`,
+    `Task type: ${typeName(task_type.name)}`,
     cost && cost.per_call > 0 && `next call ${least}${money(cost.per_call, cost.currency, certainty)}`,
     agent && "prunes leave the agent's own context as it is",
   ];
@@ -313,7 +313,7 @@ function typeLine(session) {
   const { name, own, setting } = session.task_type;
   const byDefault = own ? "As in the settings" : `${choiceName("task_type", name)} (by the settings)`;
   return html`<div class="row type-line">
-    <label for="task-type">Counts as</label>
+    <label for="task-type">Task type</label>
     <select id="task-type" name="task_type" data-saved=${own ? setting : ""}>
       ${optionElements([["", byDefault], ...choiceOptions("task_type")], own ? setting : "")}
     </select>

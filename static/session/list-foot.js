@@ -29,7 +29,7 @@ export function selection(messages, certainty) {
     ${messages.some(canDrop) && button("drop", "goes", "Drop…")}
     ${messages.some(canShorten) && button("shorten", "torn", "Shorten…")}
     ${button("spare", "lock", "Spare…")}
-    <button class="small quiet" data-act="select-none">Clear</button>
+    <button class="small quiet" data-act="select-none">Select none</button>
   </div></div>`;
 }
 
@@ -48,6 +48,6 @@ export function listFoot(isLoaded, total, query, address) {
       }
     </p>`;
   return html`<p class="muted">
-    No message fits. <button class="small" data-act="no-filter">Show all</button>
+    No message matches. <button class="small" data-act="no-filter">Show all</button>
   </p>`;
 }

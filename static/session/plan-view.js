@@ -57,13 +57,13 @@ function endsFarBelow({ plan, session }) {
   </p>`;
 }
 
-/** Says why a plan does nothing; where the context is below the aim, how to free some all the same.
+/** Says why a plan does nothing; where the context is below the aim, how to free some anyway.
  * @param {Api.Plan} plan */
 function nothingToDo({ nothing_to_do, before, max_tokens }) {
   const lower =
     before.tokens > 0 &&
     before.tokens <= max_tokens &&
-    html` To free some all the same, move <i>Cut to</i> below ${percent(before.utilization)}.`;
+    html` To free some anyway, move <i>Cut to</i> below ${percent(before.utilization)}.`;
   return html`<p class="row note-box" role="status"><span>${sentence(nothing_to_do)}${lower}</span></p>`;
 }
 
@@ -71,8 +71,8 @@ function nothingToDo({ nothing_to_do, before, max_tokens }) {
 function overBudget({ message, usable, emergency }) {
   const relief =
     emergency &&
-    html` The emergency path cuts to the ${number(usable)} tokens that are usable, inside protected messages
-      too where nothing else helps.
+    html` An emergency prune cuts to the ${number(usable)} usable tokens. If nothing else helps, it also
+      shortens protected messages.
       <button class="small" data-act="relieve">Cut to ${number(usable)}</button>`;
   return html`<p class="row note-box" data-kind="warning" role="status">
     ${icon("warning")}<span>${sentence(message)}${relief}</span>

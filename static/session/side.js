@@ -53,7 +53,7 @@ export function side(session, tab, sheet, unloaded = false) {
   const panel = unloaded
     ? html`<div class="panel-body">${problem("Could not load the panel", NOT_LOADED, "retry-panel")}</div>`
     : PANELS[tab].view(session.id, certaintyOfParts(session.pruned));
-  return html`<aside class="side panel" data-open=${sheet} aria-label="Plan and history">
+  return html`<aside class="side panel" data-open=${sheet} aria-label="Panels">
     <header>
       <div role="tablist" aria-label="Panels" class="tabs">
         ${TABS.map((name) => tabButton(name, tab === name, session.operations))}

@@ -151,7 +151,7 @@ export class TokenChart extends CoppiceElement {
       <figcaption class="chart-foot">
         ${this.#legend(timeline)}
         <span class="chart-at" aria-hidden="true"></span>
-        <span class="segmented" role="group" aria-label="Across">${this.#axes(timeline)}</span>
+        <span class="segmented" role="group" aria-label="Horizontal axis">${this.#axes(timeline)}</span>
       </figcaption>
       ${this.#steps(timeline)}
     </figure>`;
@@ -211,7 +211,8 @@ export class TokenChart extends CoppiceElement {
     const last = points.at(-1);
     if (!last) return "No tokens yet";
     const now = `${number(last.agent ?? last.pruned ?? 0)} of ${number(limit)}`;
-    return `Tokens over time, ${number(points.length)} points, now ${now}, target ${number(target)}`;
+    const axis = this.#overTime ? "time" : "messages";
+    return `Tokens over ${axis}, ${number(points.length)} points, now ${now}, target ${number(target)}`;
   }
 
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed */

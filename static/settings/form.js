@@ -90,7 +90,7 @@ function slider(form, path, label, name, what, limitName, most) {
 /** @type {import("./fields.js").Field} */
 const TASK_TYPE = [
   "task_type",
-  "A session counts as",
+  "Task type",
   "",
   "A session's page says its type and why, and can choose another.",
 ];

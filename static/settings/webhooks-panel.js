@@ -275,9 +275,9 @@ function stateOf({ active, waiting, last }) {
 
 /** @param {Api.Delivery} one */
 function resultOf({ state, tries, problem, next_try_at }) {
-  if (state === "delivered") return html`${icon("done")} arrived${tries > 1 && ` at try ${tries}`}`;
+  if (state === "delivered") return html`${icon("done")} delivered${tries > 1 && ` after ${tries} tries`}`;
   const tried = problem ? `${problem}, ${tries === 1 ? "1 try" : `${tries} tries`}` : "not tried yet";
-  if (state === "failed") return html`${icon("error")} given up: ${tried}`;
+  if (state === "failed") return html`${icon("error")} failed: ${tried}`;
   const next = next_try_at && problem ? html`; next try ${timeOfDay(next_try_at, Date.now())}` : "";
   return html`${icon("waiting")} waiting: ${tried}${next}`;
 }

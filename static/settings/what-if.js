@@ -196,7 +196,7 @@ export class WhatIf extends ReadingElement {
       <label class="small muted" for="what-if-session">On the session</label>
       <select id="what-if-session">${optionElements(choices, session.id)}</select>
       <p class="small muted">
-        Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>.
+        Task type: <b>${typeName(typeUnder(session, this.#settings))}</b>.
         ${typeReason(session, this.#settings)}
       </p>
       <label class="small muted" for="what-if-cut">Cut to <b>${percentSet(cut)}</b> of its context,

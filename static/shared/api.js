@@ -12,7 +12,7 @@ export class ApiError extends Error {
   }
 }
 
-const NO_ANSWER = "the answer broke off, or is not from coppice but from a server in between; try again";
+const NO_ANSWER = "the answer was incomplete, or came from a server between this page and coppice; try again";
 
 /** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal]
  * @param {string} [token] @returns {Promise<any>} */

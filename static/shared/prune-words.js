@@ -1,11 +1,11 @@
 // Plans and prunes in words. Pure.
 import { counted, number } from "./format.js";
 
-/** The effect of a plan as the end of a sentence: "takes 42 messages out and shortens 3 outputs".
+/** The effect of a plan as the end of a sentence: "removes 42 messages and shortens 3 outputs".
  * @param {Api.Plan} plan */
 export function whatItDoes({ removed_count, shortened_count }) {
   const acts = [
-    removed_count > 0 && `takes ${counted(removed_count, "message")} out`,
+    removed_count > 0 && `removes ${counted(removed_count, "message")}`,
     shortened_count > 0 && `shortens ${counted(shortened_count, "output")}`,
   ];
   return acts.filter(Boolean).join(" and ") || "changes nothing";

@@ -93,7 +93,7 @@ class TestTheChart:
         server.app.prunes.apply(session, PruneRequest())
         page.goto(f"{server.url}/sessions/{session}")
         expect(
-            page.get_by_role("img", name=re.compile(r"^Tokens over time, .* of 100,000, target 80,000$"))
+            page.get_by_role("img", name=re.compile(r"^Tokens over messages, .* of 100,000, target 80,000$"))
         ).to_be_visible()
         mark = page.locator(".chart-marks button")
         expect(mark).to_have_accessible_name(re.compile(r"[\d,]+ to [\d,]+ tokens$"))
@@ -201,7 +201,7 @@ class TestTheChart:
         opened = page.locator(".msg[data-open=true]")
         expect(opened.locator(".m-number")).to_have_text("3")
         expect(opened.locator(".m-open")).to_be_focused()
-        page.get_by_role("group", name="Across").get_by_role("button", name="Messages").click()
+        page.get_by_role("group", name="Horizontal axis").get_by_role("button", name="Messages").click()
         over = page.locator("token-chart .u-over")
         over.hover()
         expect(page.locator(".chart-at")).to_contain_text("#")
@@ -246,7 +246,7 @@ class TestTheChart:
         expect(page.locator(".msg")).to_have_count(2)
         transcript.user("Another, later")
         expect(page.locator(".msg")).to_have_count(3)
-        across = page.get_by_role("group", name="Across")
+        across = page.get_by_role("group", name="Horizontal axis")
         for axis in ("Messages", "Time"):
             across.get_by_role("button", name=axis).click()
             page.reload()
@@ -255,7 +255,7 @@ class TestTheChart:
     def test_has_no_time_axis_without_timestamps(self, page: Page, server: Server) -> None:
         """Messages without a timestamp are shown by number, and Time cannot be chosen."""
         page.goto(f"{server.url}/sessions/{managed(server, 10, tokens=50)}")
-        across = page.get_by_role("group", name="Across")
+        across = page.get_by_role("group", name="Horizontal axis")
         expect(across.get_by_role("button", name="Messages")).to_have_attribute("aria-pressed", "true")
         expect(across.get_by_role("button", name="Time")).to_be_disabled()
 

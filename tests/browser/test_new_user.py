@@ -101,7 +101,7 @@ class TestANewUser:
         menu = page.locator(".menu.more")
         expect(menu).to_contain_text(re.compile(r"Above 80\s%, prune to 60\s% as soon as a message arrives"))
         menu.get_by_role("switch", name="Automatic pruning").check()
-        expect(page.locator(".meta")).to_contain_text("prunes by itself")
+        expect(page.locator(".meta")).to_contain_text("prunes automatically")
         transcript.user("go on")
         toast = page.get_by_role("status").filter(has_text="Context pruned")
         expect(toast.get_by_role("button", name="Undo")).to_be_visible()

@@ -124,7 +124,7 @@ class TestTheTable:
         expect(rows).to_contain_text("Full")
         page.keyboard.press("/")
         page.keyboard.type("nothing like this")
-        expect(page.get_by_text("No session fits this filter.")).to_be_visible()
+        expect(page.get_by_text("No session matches this filter.")).to_be_visible()
         page.get_by_role("button", name="Show all 2").click()
         expect(rows).to_have_count(2)
 

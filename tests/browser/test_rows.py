@@ -109,7 +109,7 @@ class TestRowsThatLeave:
         expect(row(page, 60)).to_have_count(0)
         rows(page).first.hover()
         server.app.operations.undo(session, 1)
-        expect(page.get_by_text("No message fits.")).to_be_visible()
+        expect(page.get_by_text("No message matches.")).to_be_visible()
         expect(rows(page)).to_have_count(0)
 
     def test_change_in_place_at_the_end_of_a_long_list(self, page: Page, server: Server) -> None:

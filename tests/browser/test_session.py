@@ -121,7 +121,7 @@ class TestPruning:
         open_session(page, server, session)
         page.get_by_label("More", exact=True).click()
         page.get_by_role("switch", name="Automatic pruning").check()
-        expect(page.get_by_text("prunes by itself")).to_be_visible()
+        expect(page.get_by_text("prunes automatically")).to_be_visible()
         feed(server, session, 1, start=60)
         expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
         expect(page.locator(".verdict")).to_contain_text("Nothing needed")
@@ -149,10 +149,10 @@ class TestPruning:
         open_session(page, server, session)
         page.get_by_label("More", exact=True).click()
         page.get_by_role("switch", name="Send pruned").check()
-        expect(page.get_by_text("Calls are sent pruned from the next prune on.")).to_be_visible()
+        expect(page.get_by_text("After the next prune, calls are sent pruned.")).to_be_visible()
         assert server.app.sessions.get(session).proxy.prunes
         page.get_by_role("switch", name="Send pruned").uncheck()
-        expect(page.get_by_text("Calls are sent pruned from the next prune on.")).to_be_hidden()
+        expect(page.get_by_text("After the next prune, calls are sent pruned.")).to_be_hidden()
         assert not server.app.sessions.get(session).proxy.prunes
 
     def test_can_have_a_strategy_of_its_own(self, page: Page, server: Server) -> None:  # S4, B18
@@ -243,7 +243,7 @@ class TestMessages:
         page.get_by_label("Find in messages").fill("heron")
         expect(page.locator(".msg")).to_have_count(1)
         page.get_by_label("Find in messages").fill("nothing of the kind")
-        expect(page.get_by_text("No message fits.")).to_be_visible()
+        expect(page.get_by_text("No message matches.")).to_be_visible()
         page.get_by_role("button", name="Show all").click()
         expect(page.locator(".msg")).to_have_count(21)
 

@@ -54,9 +54,9 @@ class TestBelowTheTarget:
         assert verdict(growth=growth).text == words
 
     def test_leaves_it_to_automatic_pruning(self) -> None:  # X9, X18
-        """A session that prunes by itself says so."""
+        """A session that prunes automatically says so."""
         assert verdict(automatic=True, growth=700).text == (
-            "66 % full. Nothing needed: it prunes by itself above the target"
+            "66 % full. Nothing needed: it prunes automatically above the target"
         )
 
     def test_names_redundant_reads_with_the_price_of_clearing_them(self) -> None:  # X18

@@ -120,7 +120,7 @@ describe("the line on the task type", () => {
   it("says what the session counts as and why, with another to choose", () => {
     // B18
     const text = markup(bars(session({ task_type: taskType("coding") })));
-    assert.match(text, /Counts as<\/label>/);
+    assert.match(text, /Task type<\/label>/);
     assert.match(text, /<option value="" selected>Coding \(by the settings\)/);
     assert.match(text, /48 % of its messages are tool outputs\./);
     const chosen = session({ task_type: taskType("coding", { name: "chat", setting: "chat", own: true }) });

@@ -30,7 +30,7 @@ describe("the selection", () => {
 describe("the end of the list", () => {
   it("is empty where there are rows", () => assert.equal(markup(listFoot(true, 100, EVERYTHING, "")), ""));
   it("distinguishes a filter without matches from a session without messages", () => {
-    assert.match(markup(listFoot(true, 0, { ...EVERYTHING, q: "heron" }, "")), /No message fits/);
+    assert.match(markup(listFoot(true, 0, { ...EVERYTHING, q: "heron" }, "")), /No message matches/);
     assert.match(markup(listFoot(true, 0, EVERYTHING, "")), /No messages yet.*as the agent writes/s);
   });
   it("gives a program the address to append messages to", () =>

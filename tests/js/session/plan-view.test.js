@@ -31,7 +31,7 @@ describe("the plan", () => {
     const nothing_to_do = "the context of 77,419 tokens is within 120,000 already";
     const before = { tokens: 77_419, utilization: 38.7, messages: 9 };
     const shown = body({ plan: plan({ nothing_to_do, before }) });
-    assert.match(shown, /already\. To free some all the same, move <i>Cut to<\/i> below 38\.7/);
+    assert.match(shown, /already\. To free some anyway, move <i>Cut to<\/i> below 38\.7/);
     const stuck = body({ plan: plan({ nothing_to_do: "everything in the context is protected" }) });
     assert.match(stuck, /is protected\./);
     assert.doesNotMatch(stuck, /Cut to<\/i> below/);

@@ -75,7 +75,7 @@ describe("a refusal", () => {
       globalThis.fetch = async () => new Response(body, { status: 200 });
       await assert.rejects(
         api.sessions({ limit: 1 }),
-        (error) => error instanceof ApiError && /broke off/.test(error.message),
+        (error) => error instanceof ApiError && /was incomplete/.test(error.message),
       );
     }
   });

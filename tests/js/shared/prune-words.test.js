@@ -6,8 +6,8 @@ import { operation, plan } from "../builders.js";
 
 describe("what a prune does", () => {
   it("ends a sentence, shortened outputs included", () => {
-    assert.equal(whatItDoes(plan()), "takes 42 messages out");
-    assert.equal(whatItDoes(plan({ shortened_count: 3 })), "takes 42 messages out and shortens 3 outputs");
+    assert.equal(whatItDoes(plan()), "removes 42 messages");
+    assert.equal(whatItDoes(plan({ shortened_count: 3 })), "removes 42 messages and shortens 3 outputs");
     assert.equal(whatItDoes(plan({ removed_count: 0, shortened_count: 1 })), "shortens 1 output");
     assert.equal(whatItDoes(plan({ removed_count: 0 })), "changes nothing");
   });
