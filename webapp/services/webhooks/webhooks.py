@@ -399,7 +399,7 @@ class Webhooks:
             host = urlsplit(hook.url).hostname
             why = f"{tried.problem}; it is paused" if tried.gone else f"{tried.problem}, {tries} tries"
             events.append(
-                ProblemReported(None, f"a webhook message to {host} was given up: {why}", failed=True)
+                ProblemReported(None, f"a webhook message to {host} failed: {why}", failed=True)
             )
         self._environment.bus.publish(*events)
 
