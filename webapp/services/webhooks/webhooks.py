@@ -398,9 +398,7 @@ class Webhooks:
         if ends and not arrived:
             host = urlsplit(hook.url).hostname
             why = f"{tried.problem}; it is paused" if tried.gone else f"{tried.problem}, {tries} tries"
-            events.append(
-                ProblemReported(None, f"a webhook message to {host} failed: {why}", failed=True)
-            )
+            events.append(ProblemReported(None, f"a webhook message to {host} failed: {why}", failed=True))
         self._environment.bus.publish(*events)
 
 

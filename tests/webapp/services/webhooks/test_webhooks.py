@@ -150,9 +150,7 @@ class TestRetries:
             app.bus.publish(PRUNED)
             until(lambda: states(app, number) == ["failed"])
             problems = [one.message for one in events if isinstance(one, ProblemReported)]
-            assert problems == [
-                "a webhook message to 127.0.0.1 failed: the receiver answers 500, 2 tries"
-            ]
+            assert problems == ["a webhook message to 127.0.0.1 failed: the receiver answers 500, 2 tries"]
             app.webhooks.send_again(number, app.webhooks.deliveries(number).deliveries[0].id)
             until(lambda: states(app, number) == ["delivered"])
 
