@@ -8,7 +8,6 @@ client has it, or for the pruned view if the proxy sent that.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections.abc import Container
 from datetime import datetime
 
@@ -87,7 +86,7 @@ class Calls:
         """Append what the session does not have yet; return the number of new messages."""
         after_side_requests = self._begins_after_side_requests(row, read)
         self._begin(row.id, read)
-        if not read.taken or (read.follows and self._is_known(row, read)):
+        if not read.taken or self._is_repeated(row, read):
             return 0
         records, prompt = self._records(
             self._store.sessions.get(row.id), read, after_side_requests=after_side_requests
@@ -96,21 +95,28 @@ class Calls:
         self._end(row.id, read, prompt)
         return added
 
-    def _is_known(self, row: SessionRow, read: ReadCall) -> bool:
-        """Return whether a copy of the call came before: its usage is known, or all its messages are."""
+    def _is_repeated(self, row: SessionRow, read: ReadCall) -> bool:
+        """Return whether a copy of the call came before: it is the last one, or its usage and answer are known.
+
+        The proxy sends a copy again if the server's answer to it was lost.
+        """
+        if Session.of(self._environment, row).state.proxy.copy == read.copy:
+            return True
         if read.reply is None:
             return False
-        known = self._store.log.known(row.key, [*read.keys, *read.reply_keys])
-        return self._store.usage.has_call(row.key, read.reply.call) or len(known) == len(
-            {*read.keys, *read.reply_keys}
-        )
+        keys = {*read.keys, *read.reply_keys}
+        is_known = len(self._store.log.known(row.key, list(keys))) == len(keys)
+        is_counted = self._store.usage.has_call(row.key, read.reply.call)
+        # Some local providers give an id to several calls. A call without its history can repeat no other's messages.
+        return (is_known or is_counted) if read.follows else (is_known and is_counted)
 
     # -- the session
 
     def _session(self, read: ReadCall, name: str, own: SessionRow | None) -> SessionRow | None:
         """Return the session of a call, created if it is new; None if it was deleted."""
         if not name:
-            return own or self._make(f"{ID_PREFIX}{read.keys[0][:10]}-{secrets.token_hex(3)}", read)
+            # A copy that comes again finds the session that it began.
+            return own or self._make(f"{ID_PREFIX}{read.keys[0][:10]}-{read.copy[:6]}", read)
         parent = read.call.parent
         if parent is not None:
             above = self._followed.followed(parent, read.user)
@@ -229,7 +235,7 @@ class Calls:
             if usage is not None:
                 bill(session, usage, changed=call.applied != session.state.proxy.version)
             session.state.proxy.version = call.applied
-            session.state.proxy.prompt = prompt
+            session.state.proxy.prompt, session.state.proxy.copy = prompt, read.copy
             session.save()
 
     def _tail(self, row: SessionRow, read: ReadCall) -> str:

@@ -153,9 +153,9 @@ class FollowedCalls:
             if read.taken:
                 state.applied = bool(call.applied)
                 state.tools = state.tools if read.inherits else read.tools_digest
-            if usage is not None:
+            if usage is not None and state.copy != read.copy:
                 bill(session, usage, changed=call.applied != state.version)
-                state.version = call.applied
+                state.version, state.copy = call.applied, read.copy
             session.save()
 
     def _match(self, row: SessionRow, link: Link, read: ReadCall) -> None:
@@ -195,6 +195,7 @@ class FollowedCalls:
                 setattr(state, counted, getattr(state, counted) + getattr(theirs, counted))
             state.prunes, state.subscription = theirs.prunes or state.prunes, theirs.subscription
             state.tools, state.name, state.full = theirs.tools, name, theirs.full
+            state.copy = theirs.copy
             session.save()
             for child in self._store.sessions.children(own.id):
                 self._store.sessions.update(self._store.sessions.get(child).key, parent_id=row.id)

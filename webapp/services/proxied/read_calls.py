@@ -80,6 +80,13 @@ class ReadCall:
         return hashlib.blake2b(json_bytes(self.tools), digest_size=8).hexdigest() if self.tools else ""
 
     @cached_property
+    def copy(self) -> str:
+        """Return what identifies this copy: the time of the call, its last message, and its answer."""
+        call = self.call
+        said = f"{call.at} {call.whole} {self.keys[-1]} {call.answer}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(said, digest_size=8).hexdigest()
+
+    @cached_property
     def reply_keys(self) -> list[str]:
         """Return the keys of the answer's messages."""
         if self.reply is None:

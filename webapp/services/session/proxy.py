@@ -35,6 +35,8 @@ class ProxyState:
     """The input of the last call as the client sent it."""
     version: str = ""
     """The version of the edits that the last call was sent with."""
+    copy: str = ""
+    """The digest of the last copy of a call that was counted."""
     prompt: str = ""
     """The source id of the system prompt."""
     tools: str = ""

@@ -45,8 +45,9 @@ def take(
 ) -> Any:
     """Send the copy of a chat-completions call; return the server's answer."""
     fields: dict[str, Any] = {name: more.pop(name) for name in ("tools", "model") if name in more}
-    usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    document: dict[str, Any] = {"id": f"c{len(messages)}{answer}", "model": "gpt-5.1", "usage": usage}
+    usage = more.pop("usage", {"prompt_tokens": 100, "completion_tokens": 10})
+    name = more.pop("id", f"c{len(messages)}{answer}")
+    document: dict[str, Any] = {"id": name, "model": "gpt-5.1", "usage": usage}
     document["choices"] = [{"message": said(answer), "finish_reason": "stop"}]
     asked: dict[str, Any] = {"model": "gpt-5.1", "messages": messages, **fields}
     return hand_over(client, "/v1/chat/completions", asked, document, session, **more)
@@ -92,6 +93,34 @@ class TestACall:
         assert take(client, [user("a")]).get_json() == {"session_id": "proxy-s", "added": 2}
         take(client, [user("a"), said("Yes."), user("b")], "No.")
         assert session(client)["messages"] == 4
+
+    @pytest.mark.parametrize("name", ["", "proxy-s"])
+    @pytest.mark.parametrize("usage", [{"prompt_tokens": 100, "completion_tokens": 10}, None])
+    def test_that_arrives_again_adds_and_counts_nothing(
+        self, client: Client, name: str, usage: Any
+    ) -> None:  # X13
+        """The proxy sends a copy again if the server's answer to it was lost, as in a restart."""
+        for messages in ([user("a")], [user("a"), said("Yes."), user("b")]):
+            added = [take(client, messages, session=name, usage=usage).get_json() for _ in range(3)]
+            assert [one["added"] for one in added] == [2, 0, 0]
+            assert len({one["session_id"] for one in added}) == 1
+        [only] = client.get("/api/sessions").get_json()["sessions"]
+        assert context(client, only["id"]) == ["a", "Yes.", "b", "Yes."]
+        assert session(client, only["id"])["operations"] == 0
+        assert session(client, only["id"])["proxy"]["calls"] == (2 if usage else 0)
+
+    def test_that_arrives_again_after_a_later_one_adds_nothing(self, client: Client) -> None:  # X13
+        """As from two proxies of one session."""
+        for messages in ([user("a")], [user("a"), said("Yes."), user("b")], [user("a")]):
+            take(client, messages)
+        assert context(client) == ["a", "Yes.", "b", "Yes."]
+        assert session(client)["proxy"]["calls"] == 2
+
+    def test_may_have_the_id_of_another(self, client: Client) -> None:  # X13
+        """Some local providers choose from few ids."""
+        take(client, [user("a")], id="one")
+        take(client, [user("a"), said("Yes."), user("b")], id="one")
+        assert context(client) == ["a", "Yes.", "b", "Yes."]
 
     def test_that_failed_creates_no_session(self, client: Client) -> None:  # X13
         """A call with an error status is no part of a conversation."""

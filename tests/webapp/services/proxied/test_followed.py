@@ -112,6 +112,18 @@ class TestOneSession:
         assert session(client)["messages"] == before
         assert session(client)["proxy"]["calls"] == 1
 
+    @pytest.mark.parametrize("begun", [False, True])
+    def test_counts_a_copy_that_arrives_again_once(
+        self, app: App, client: Client, begun: bool
+    ) -> None:  # X13
+        """The proxy sends a copy again if the server's answer to it was lost, even if the session was merged since."""
+        if begun:
+            take(client, HISTORY)
+        follow(app)
+        for _ in range(3):
+            take(client, HISTORY)
+        assert session(client)["proxy"]["calls"] == 1
+
     def test_has_the_usage_of_the_provider(self, app: App, client: Client) -> None:  # X13, X5
         """Claude Code writes usage before its answer ends, so the provider's output replaces it."""
         follow(app)
