@@ -127,6 +127,8 @@ class BatchWriter:
                 return None
             if name is not None and self._store.log.known(session.key, [name]):
                 return session.version
+            if isinstance(record, Rewind) and not session.row.followed:
+                session.row.tail_hash = record.to_source_id  # the next list continues or leaves it
             if isinstance(record, Cleared):
                 apply_recorded(session, record)
             else:

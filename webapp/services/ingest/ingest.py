@@ -215,15 +215,17 @@ class Ingest:
                 )
 
     def _go_back(self, session_id: str, ids: Sequence[str]) -> int | None:
-        """Go back to the last message that a whole list shares with the session, if the two differ after it.
+        """Go to the last message of the log that a whole list shares, unless the list continues the context.
 
         Return the version to which the list can be appended; None if another writer came first.
         """
         row = self._store.sessions.get(session_id)
-        if row.tail_hash is None or row.tail_hash in ids:
+        known, tail = self._store.log.known(row.key, ids), row.tail_hash
+        behind = ids[ids.index(tail) + 1 :] if tail in ids else ids
+        # Known messages behind the end of the context are on a branch that was left.
+        if (tail is None or tail in ids) and known.keys().isdisjoint(behind):
             return row.version
-        known = self._store.log.known(row.key, ids)
-        shared = ids[: next((n for n, one in enumerate(ids) if one not in known), len(ids))]
+        shared = [one for one in ids if one in known]
         name = f"{ids[-1]}:{row.version}"
         back = Rewind(shared[-1] if shared else None, name, live=(OWN_PROMPT, *shared))
         return self._writer.apply_agent_operation(row.id, back, row.version)

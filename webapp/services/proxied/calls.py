@@ -310,12 +310,13 @@ class Calls:
         `end` is the last message before those of the call, where it does not repeat the history. If that is unknown,
         the provider alone knows what the call continues.
         """
-        tail = without_repetition(row.tail_hash)
-        if not tail or tail in read.keys or (read.follows and end in (None, row.tail_hash)):
+        tail, keys = without_repetition(row.tail_hash), read.keys
+        if not tail or (read.follows and end in (None, row.tail_hash)):
             return []
-        keys = read.keys
-        shared = self._up_to(row, end)
-        shared += keys[: next((i for i, key in enumerate(keys) if key not in known), len(keys))]
+        # Known messages behind the end of the context are on a branch that was left.
+        if tail in keys and not any(key in known for key in keys[keys.index(tail) + 1 :]):
+            return []
+        shared = [*self._up_to(row, end), *(key for key in keys if key in known)]
         name = f"{keys[-1]}:{row.version}"
         kept = (prompt,) if prompt else ()
         if not shared:

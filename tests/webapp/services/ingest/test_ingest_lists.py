@@ -143,6 +143,30 @@ class TestMessageLists:
         assert app.sessions.get(session).messages == 2
         other.close()
 
+    def test_that_return_to_an_earlier_branch_are_the_context_again(self, app: App) -> None:
+        """The context is the last whole list, however often it goes back and forth; a repeat changes nothing."""
+        session, talk = managed(app), [wire("user", word) for word in "abcde"]
+        branch = [*talk[:2], wire("user", "another way")]
+        seen, wanted = list[tuple[Any, int]](), list[tuple[Any, int]]()
+        for operations, end in enumerate(
+            (talk[:3], talk[:2], talk[:3], talk[3:4], talk, branch, talk, talk[:4])
+        ):
+            for _ in range(2):
+                app.ingest.append_messages(session, end, whole=True)
+                seen.append((app.context.get(session).messages, app.sessions.get(session).operations))
+                wanted.append((end, operations))
+        assert seen == wanted
+
+    def test_that_return_in_part_can_go_on_one_by_one(self, app: App) -> None:
+        """A message that is appended after a shorter list follows that list's end."""
+        session, talk = managed(app), [wire("user", word) for word in "abc"]
+        app.ingest.append_messages(session, talk, whole=True)
+        app.ingest.append_messages(session, talk[:2], whole=True)
+        app.ingest.append_messages(session, [wire("user", "d")])
+        app.ingest.append_messages(session, [*talk[:2], wire("user", "d"), wire("user", "e")], whole=True)
+        texts = [message["content"] for message in app.context.get(session).messages]
+        assert (texts, app.sessions.get(session).operations) == (["a", "b", "d", "e"], 1)
+
     def test_replace_a_branch_that_another_process_appends_meanwhile(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -177,6 +177,27 @@ class TestACall:
         marks = client.get("/api/sessions/proxy-s/timeline").get_json()["changes"]
         assert [one["kind"] for one in marks] == ["compaction"]
 
+    def test_that_returns_to_an_earlier_branch_has_all_of_it(self, client: Client) -> None:  # X13
+        """As a client that asked its first question again, stopped, and went on where it was."""
+        talk = [user("a"), said("Yes."), user("b"), said("Yes."), user("c")]
+        take(client, talk[:1])
+        take(client, talk[:3])
+        take(client, talk[:1], whole=False)
+        assert context(client) == ["a"]
+        take(client, talk)
+        assert context(client) == ["a", "Yes.", "b", "Yes.", "c", "Yes."]
+
+    def test_that_goes_back_keeps_what_follows_a_message_that_is_left_out(
+        self, app: App, client: Client
+    ) -> None:  # X13
+        """A message above the maximum size is not in the log; those behind it are part of the branch all the same."""
+        app.environment.sizes = replace(app.environment.sizes, message=10_000)
+        talk = [user("a"), said("Yes."), user("b" * 20_000), said("Yes."), user("c")]
+        take(client, talk)
+        take(client, [*talk, said("Yes."), user("d")])
+        take(client, [*talk, said("Yes."), user("e")])
+        assert context(client) == ["a", "Yes.", "Yes.", "c", "Yes.", "e", "Yes."]
+
     def test_with_a_changed_answer_keeps_the_sent_form(self, client: Client) -> None:  # X13
         """If a client changes an answer before sending it back, the changed form is kept."""
         take(client, [user("a")], "Yes.")
