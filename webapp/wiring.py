@@ -109,7 +109,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     ingest = Ingest(environment, histories, automatic)
     appender = TranscriptAppender(environment, ingest)
     background = BackgroundSummaries(environment, summarising, automatic)
-    followed_calls = FollowedCalls(environment, sessions)
+    followed_calls = FollowedCalls(environment, histories)
     return App(
         config=config,
         store=store,

@@ -16,7 +16,7 @@ from scoring.messages import Message, Text
 from scoring.tokens import estimate_tool_tokens
 from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
-from webapp.errors import Conflict
+from webapp.errors import Conflict, NotFound
 from webapp.events import SessionUpdated
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.proxied.answers import TakenCall
@@ -75,10 +75,13 @@ class Calls:
             row = self._session(read, name, own) if read.taken else own
         if row is None or row.deleted_at is not None:
             return TakenCall(session_id=None, added=0)
-        with self._environment.lock(row.id):
-            if self._store.sessions.get(row.id).deleted_at is not None:  # taken over since it was found
-                return self.receive(call, user)
-            added = self._add(row, read) if row.source == PROXY else self._followed.receive(row, name, read)
+        try:
+            with self._environment.lock(row.id):
+                row = self._store.sessions.get(row.id)
+                is_own = row.source == PROXY
+                added = self._add(row, read) if is_own else self._followed.receive(row, name, read)
+        except NotFound:  # deleted or taken over since it was found
+            return self.receive(call, user)
         self._environment.bus.publish(SessionUpdated(row.id))
         return TakenCall(session_id=row.id, added=added)
 

@@ -16,12 +16,12 @@ from typing import Any
 from scoring.messages import Message
 from webapp.agents.records import Usage
 from webapp.agents.view import ViewMessage, ViewRow
-from webapp.events import Event, MessagesAppended, SessionCreated, SessionUpdated
-from webapp.services.catalog.sessions import Sessions
+from webapp.events import Event, MessagesAppended, SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.context.transcript_view import places
 from webapp.services.proxied.billing import bill
 from webapp.services.proxied.read_calls import ReadCall, texts_of, usage_of
 from webapp.services.session.environment import Environment
+from webapp.services.session.histories import Histories
 from webapp.services.session.proxy import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
 from webapp.services.session.state import may_append, origin_of
@@ -57,8 +57,8 @@ class Link:
 class FollowedCalls:
     """Finds the followed session of a call, and keeps what the call adds to it."""
 
-    def __init__(self, environment: Environment, sessions: Sessions) -> None:
-        self._environment, self._store, self._sessions = environment, environment.store, sessions
+    def __init__(self, environment: Environment, histories: Histories) -> None:
+        self._environment, self._store, self._histories = environment, environment.store, histories
         self._links: OrderedDict[str, Link] = OrderedDict()
         self._lock = threading.Lock()
         environment.bus.subscribe(self._heard)
@@ -197,10 +197,12 @@ class FollowedCalls:
             state.tools, state.name, state.full = theirs.tools, name, theirs.full
             state.copy = theirs.copy
             session.save()
-            for child in self._store.sessions.children(own.id):
+            below = self._store.sessions.children(own.id)
+            for child in below:
                 self._store.sessions.update(self._store.sessions.get(child).key, parent_id=row.id)
-        self._sessions.delete(own.id)
-        self._environment.bus.publish(SessionUpdated(row.id))
+            self._store.sessions.remove(found, self._environment.clock())
+        self._histories.forget(found.key)
+        self._environment.bus.publish(SessionDeleted(own.id), *map(SessionUpdated, (row.id, *below)))
 
     def _heard(self, event: Event) -> None:
         if isinstance(event, MessagesAppended):

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
+from tests.webapp.building import heard
 from tests.webapp.promises import Client
 from webapp.agents.hook_runtime import hints
 from webapp.agents.records import Entry, Record, Usage
 from webapp.app import App
+from webapp.errors import BusyStore
+from webapp.events import SessionDeleted, SessionUpdated
 from webapp.services.proxied.keys import keys_of
+from webapp.services.session.environment import SessionLock
 from webapp.services.session.replacements import Replacement
 from webapp.store.context import PRUNED
 
@@ -186,6 +190,50 @@ class TestOneSession:
             one for one in client.get("/api/sessions").get_json()["sessions"] if one["parent_id"] == NAME
         ]
         assert len(below) == 1
+
+    def test_gets_the_call_that_was_received_when_its_transcript_appeared(
+        self, app: App, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X13
+        """The session that the proxy made is gone once the call may be added to it."""
+        take(client, [FIRST], "msg_1")
+        lock, left = app.environment.lock, [follow]
+
+        def later(session_id: str) -> SessionLock:
+            if left:
+                left.pop()(app)
+            return lock(session_id)
+
+        monkeypatch.setattr(app.environment, "lock", later)
+        assert take(client, HISTORY)["session_id"] == NAME
+        assert session(client)["proxy"]["calls"] == 2
+
+    def test_is_merged_completely_or_not_at_all(
+        self, app: App, client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:  # X13
+        """If the proxy's session cannot be deleted, its calls are not counted in both."""
+        take(client, [FIRST], "msg_1")
+
+        def busy(*_: object) -> None:
+            raise BusyStore("another process is writing; try again")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(app.store.sessions, "remove", busy)
+            follow(app)
+        assert "a listener failed" in caplog.text
+        take(client, HISTORY)
+        assert listed(client) == [NAME]
+        assert session(client)["proxy"]["calls"] == 2
+
+    def test_tells_pages_the_new_parent_of_its_sub_agents(self, app: App, client: Client) -> None:  # X13, D1
+        """Each of them is below the followed session then."""
+        take(client, [FIRST], "msg_1")
+        child = take(client, [FIRST], "msg_2", session=f"proxy-{NAME}.a1", parent=f"proxy-{NAME}")
+        events = heard(app)
+        follow(app)
+        assert app.store.sessions.get(child["session_id"]).parent_id == NAME
+        assert {event for event in events if isinstance(event, SessionUpdated | SessionDeleted)} >= {
+            SessionUpdated(NAME), SessionUpdated(child["session_id"]), SessionDeleted(f"proxy-{NAME}"),
+        }  # fmt: skip
 
     def test_stays_deleted(self, app: App, client: Client) -> None:  # X13
         """A deleted session is not created again by its calls."""
