@@ -13,6 +13,7 @@ from pathlib import Path
 from webapp.agents.following import FollowedFiles
 from webapp.agents.reading.changes import changes
 from webapp.agents.records import TranscriptFile
+from webapp.errors import BusyStore
 
 log = logging.getLogger(__name__)
 
@@ -159,5 +160,5 @@ class Watcher:
             self.following.failed(file, error)
         except Exception:
             log.exception("a failure could not be reported")
-        if getattr(error, "type", "") == "store_busy" and not self._stop.wait(RETRY_SECONDS):
+        if isinstance(error, BusyStore) and not self._stop.wait(RETRY_SECONDS):
             self.look_again(file.path)

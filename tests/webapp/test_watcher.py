@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 from tests.webapp.services.ingest.followed_file import NAME, Place, row
-from webapp import events
+from webapp import events, watcher
 from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
+from webapp.errors import BusyStore
 from webapp.events import MessagesAppended, ProblemReported
 from webapp.watcher import Watcher
 
@@ -75,6 +76,25 @@ class TestWatcher:
         assert place.app.watcher.wait_until_idle()
         assert reported.is_set()
         assert place.texts() == ["hello 0"]
+
+    def test_reads_a_file_again_after_the_store_was_busy(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It does not have to change before."""
+        monkeypatch.setattr(watcher, "RETRY_SECONDS", 0.0)
+        place.write(row(0))
+        following = place.app.watcher.following
+        real, left = following.look, [BusyStore("another process is writing; try again")]
+
+        def busy_once(file: Any, stop: Event) -> None:
+            if left:
+                raise left.pop()
+            real(file, stop)
+
+        monkeypatch.setattr(following, "look", busy_once)
+        place.app.watcher.start()
+        until(lambda: not left and place.app.store.sessions.find(NAME) is not None)
+        until(lambda: place.texts() == ["hello 0"])
 
     def test_stops_and_starts_again(self, place: Place) -> None:
         """Stopping or starting twice is harmless; files changed in between are read."""
