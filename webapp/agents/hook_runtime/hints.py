@@ -71,6 +71,12 @@ def write(session: str, kind: str, value: dict[str, object], within: str | None 
         pass
 
 
+def remove(session: str, kind: str, within: str | None = None) -> None:
+    """Remove a file if it exists."""
+    with suppress(OSError):
+        os.unlink(path(session, kind, within))
+
+
 # -- what the hooks of several agents answer
 
 

@@ -19,7 +19,14 @@ from scoring.summary.sections import in_full, ranked_lines
 from scoring.summary.tombstones import fitted
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
-from webapp.events import ContextPruned, ContextRestored, Event, MessagesAppended, OperationUndone
+from webapp.events import (
+    ContextPruned,
+    ContextRestored,
+    Event,
+    MessagesAppended,
+    OperationUndone,
+    SessionDeleted,
+)
 from webapp.services.integrations.edit_script import edit_script
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
@@ -44,7 +51,7 @@ COMPACTED_SHARE = 0.7
 GET_BACK = (
     "Get it back by the tools context_search and context_restore, where the MCP server coppice is set up."
 )
-_CHANGES = (MessagesAppended, ContextPruned, ContextRestored, OperationUndone)
+_CHANGES = (MessagesAppended, ContextPruned, ContextRestored, OperationUndone, SessionDeleted)
 
 
 class Hints:
@@ -56,12 +63,16 @@ class Hints:
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
     def write(self, session_id: str) -> bool:
-        """Write the hint of a session; return False if it has no agent, or its agent is not active.
+        """Write the hint of a session, or remove the files of one that is deleted; return whether a hint was written.
 
-        Raises:
-            NotFound: there is no such session.
+        There is none for a session that has no agent, or whose agent is not active.
         """
-        session = Session.load(self._environment, session_id)
+        row = self._store.sessions.find(session_id)
+        if row is None or row.deleted_at is not None:
+            for kind in (files.HINT, files.EDITS, files.STATE, files.ACTIVE):
+                files.remove(session_id, kind)
+            return False
+        session = Session.of(self._environment, row)
         recent = self._environment.clock() - session.row.last_activity_at <= AT_WORK_MS
         if session.row.source not in AGENTS or not session.row.followed or not recent:
             return False

@@ -122,7 +122,7 @@ class ProxyScripts:
             heir = self._followed.followed(name)
             if heir is None or heir.deleted_at is not None:
                 for kind in (hints.EDITS, hints.ACTIVE):
-                    Path(hints.path(name, kind, folder)).unlink(missing_ok=True)
+                    hints.remove(name, kind, folder)
 
     def drained(self, seconds: float) -> bool:
         """Wait until every change is written; return False if that takes longer."""

@@ -101,6 +101,15 @@ class TestWriting:
         append_one(app, next(more))
         until(lambda: files.read(session, files.HINT).get("tokens"))
 
+    def test_ends_with_the_session(self, app: App, session: str, folder: Path) -> None:  # X20
+        """No file with its text stays, whether the server, a hook or an extension wrote it."""
+        folder.mkdir()
+        assert app.hints.write(session)
+        for kind in (files.EDITS, files.STATE, files.ACTIVE):
+            files.write(session, kind, {"text": "secret"})
+        app.sessions.delete(session)
+        until(lambda: not [*folder.iterdir()])
+
     def test_skips_idle_sessions(self, app: App, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """Thousands of old sessions cause no plan at a start."""
         monkeypatch.setattr(hints, "AT_WORK_MS", 1)
