@@ -58,7 +58,7 @@ class MemoryService:
 
     def __init__(self, environment: Environment) -> None:
         self._environment, self._store = environment, environment.store
-        self._found: dict[str, tuple[int, list[Proposal]]] = {}  # by session, at a version of it
+        self._found: dict[int, tuple[int, list[Proposal]]] = {}  # by session, at a version of it
 
     def listed(self, kind: str, q: str = "") -> list[Memory]:
         """Return all of a kind, the latest first; with `q` those that contain any of its words, the best first."""
@@ -146,7 +146,7 @@ class MemoryService:
         with self._store.read():
             rows = self._store.sessions.all()[:SESSIONS_ASKED]
             found = self._open([one for row in rows for one in self._proposed(row)])
-        self._found = {row.id: self._found[row.id] for row in rows if row.id in self._found}
+        self._found = {row.key: self._found[row.key] for row in rows if row.key in self._found}
         return list({one.text: one for one in reversed(found)}.values())[::-1]
 
     def dismiss(self, text: str) -> None:
@@ -175,7 +175,7 @@ class MemoryService:
 
     def _proposed(self, row: SessionRow) -> list[Proposal]:
         """Return the proposals of a session's last turn, found once for each version of it."""
-        known = self._found.get(row.id)
+        known = self._found.get(row.key)
         if known is not None and known[0] == row.version:
             return known[1]
         # A sub-agent's user is its parent agent: its orders apply to one task only.
@@ -196,7 +196,7 @@ class MemoryService:
             )
             for _, text, message in best
         ]
-        self._found[row.id] = row.version, proposals
+        self._found[row.key] = row.version, proposals
         return proposals
 
     def _last_turn(self, row: SessionRow) -> Iterator[tuple[MessageRow, Message]]:

@@ -213,7 +213,7 @@ class Planning:
         """Keep a plan that was shown, so that exactly that plan can be applied, by any worker."""
         shared_values = self._environment.shared_values
         if shared_values is not None:
-            kept = [planned.session_id, planned.version, asdict(planned.inputs), planned.digest()]
+            kept = [planned.view.session, planned.version, asdict(planned.inputs), planned.digest()]
             shared_values.put(PLAN + planned.id, orjson.dumps(kept), SHARED_SECONDS)
         return self._keep(planned)
 
@@ -233,7 +233,7 @@ class Planning:
         with self._lock:
             planned = self._plans.get(plan_id)
         planned = planned or self._made_again(plan_id, session)
-        if planned is None or planned.session_id != session.id:
+        if planned is None or planned.view.session != session.key:
             raise StalePlan("this plan is no longer known; look at a new one")
         if planned.version != session.version:
             raise StalePlan(SESSION_CHANGED)
@@ -251,8 +251,8 @@ class Planning:
         kept = shared_values.get(PLAN + plan_id) if shared_values is not None else None
         if kept is None:
             return None
-        session_id, version, inputs, digest = orjson.loads(kept)
-        if session_id != session.id:
+        key, version, inputs, digest = orjson.loads(kept)
+        if key != session.key:
             return None
         if version != session.version:
             raise StalePlan(SESSION_CHANGED)

@@ -227,9 +227,10 @@ class Prunes:
         Raises:
             StalePlan: the session has changed; if a summary was being written, by more than new messages.
         """
-        if session.version == planned.version:
+        is_same = planned.view.session == session.key  # an id can come back with other messages
+        if is_same and session.version == planned.version:
             return
-        if prepared is not None:
+        if is_same and prepared is not None:
             self._summaries.check(session, prepared)
             touched = [planned.view.nos[i] for i in (*planned.plan.removed, *planned.plan.shortened)]
             found = self._store.log.messages(session.key, touched)

@@ -41,18 +41,18 @@ class Prices:
     """The known prices of the sessions that were judged last."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, SessionPrices] = OrderedDict()
+        self._known: OrderedDict[int, SessionPrices] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, session_id: str, basis: Basis) -> SessionPrices | None:
+    def of(self, session: int, basis: Basis) -> SessionPrices | None:
         """Return the prices of a session that are valid on this basis; None if none are known."""
-        known = self._known.get(session_id)
+        known = self._known.get(session)
         return known if known is not None and known.basis == basis else None
 
-    def remember(self, session_id: str, known: SessionPrices) -> None:
+    def remember(self, session: int, known: SessionPrices) -> None:
         """Store the prices of a session, replacing earlier ones."""
         with self._lock:
-            self._known[session_id] = known
-            self._known.move_to_end(session_id)
+            self._known[session] = known
+            self._known.move_to_end(session)
             while len(self._known) > SESSIONS_KEPT:
                 self._known.popitem(last=False)

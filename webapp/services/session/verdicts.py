@@ -14,7 +14,7 @@ from webapp.services.session.session import Session
 def judged(session: Session, facts: SessionFacts) -> VerdictAnswer:
     """Return the verdict on a session with the prices known so far."""
     priced = price_needed(facts) is None
-    if not priced and (known := session.environment.prices.of(session.id, _basis(session, facts))):
+    if not priced and (known := session.environment.prices.of(session.key, _basis(session, facts))):
         facts = replace(facts, prune=known.prune, clear=known.clear)
         priced = known.version == session.version
     return _answer(verdict_of(facts), session.version, priced)
@@ -23,7 +23,7 @@ def judged(session: Session, facts: SessionFacts) -> VerdictAnswer:
 def remember_prices(session: Session, facts: SessionFacts) -> None:
     """Keep the prices in these facts for every later verdict on the session."""
     known = SessionPrices(session.version, _basis(session, facts), facts.prune, facts.clear)
-    session.environment.prices.remember(session.id, known)
+    session.environment.prices.remember(session.key, known)
 
 
 def _basis(session: Session, facts: SessionFacts) -> Basis:

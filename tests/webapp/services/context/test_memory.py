@@ -95,6 +95,15 @@ class TestProposals:
         assert (one.session_id, one.session_title, one.number) == ("s", "go", 4)
         assert app.messages.one("s", one.message_id).number == 4
 
+    def test_exclude_a_deleted_session_of_the_same_id(self, app: App) -> None:  # M8
+        """A session that comes back with other messages has proposals of its own."""
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
+        assert len(app.memory.proposals("s")) == 1
+        app.sessions.delete("s")
+        app.ingest.ensure("s", "claude-code", asked=True)
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said("Done."))
+        assert app.memory.proposals("s") == app.memory.proposed() == []
+
     def test_exclude_mere_requests(self, app: App) -> None:  # M8
         """A user's request is proposed only if it refuses something or gives a reason."""
         asked = "Use tabs instead of spaces in the parser."

@@ -27,11 +27,11 @@ def read(n: int, path: str, words: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def reading(app: App, reads: int, words: int = 2_500, **given: Any) -> str:
-    """Create a session that reads spec.md in each of `reads` turns; return its id."""
+def reading(app: App, reads: int, words: int = 2_500, path: str = "docs/spec.md", **given: Any) -> str:
+    """Create a session that reads `path` in each of `reads` turns; return its id."""
     session = app.sessions.create(**{"model": MODEL, **given}).id
     for n in range(reads):
-        asked = [wire("user", f"question {n}"), *read(n, "docs/spec.md", words)]
+        asked = [wire("user", f"question {n}"), *read(n, path, words)]
         app.ingest.append_messages(session, [*asked, wire("assistant", f"answer {n}")])
     return session
 
@@ -49,6 +49,15 @@ class TestVerdicts:
         plan = app.prunes.plan(session, PlanRequest(max_tokens=found.action.max_tokens))
         assert (plan.removed_count, plan.shortened_count) == (0, 5)
         assert f"pays back after {plan.cache.break_even_calls} call" in found.text
+
+    def test_are_not_those_of_a_deleted_session_of_the_same_id(self, app: App) -> None:  # X18
+        """A session that comes back with other messages is priced by its own plan."""
+        session = reading(app, 6, id="a")
+        app.verdicts.of(session)
+        assert "spec.md" in app.sessions.get(session).verdict.text
+        app.sessions.delete(session)
+        reading(app, 6, id=session, path="docs/other.md")
+        assert "spec.md" not in app.sessions.get(session).verdict.text
 
     def test_need_nothing_after_their_action(self, app: App) -> None:  # X18
         """After the action the verdict advises nothing."""

@@ -180,6 +180,19 @@ class TestApply:
         with pytest.raises(StalePlan):
             app.prunes.apply("t", PruneRequest(plan_id=plan.plan_id))
 
+    def test_refuses_a_plan_of_a_deleted_session_of_the_same_id(self, app: App) -> None:  # X1
+        """Neither when it is chosen, nor if the session comes back while its summary is written."""
+        followed(app, *conversation(10))
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
+        planned = app.prunes._planning.recall(plan.plan_id, Session.load(app.environment, "s"))
+        app.sessions.delete("s")
+        app.ingest.ensure("s", "claude-code", asked=True)
+        followed(app, *conversation(10))
+        with pytest.raises(StalePlan, match="no longer known"):
+            app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        with pytest.raises(StalePlan, match="changed"):
+            app.prunes.apply_plan(planned, None, "user")
+
     def test_refuses_to_prune_nothing(self, app: App) -> None:
         """An empty plan is refused, and no operation is stored."""
         followed(app, user("hi"))
