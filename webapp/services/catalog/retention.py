@@ -193,7 +193,7 @@ class RetentionService:
                 if self._is_used_again(one):
                     continue
                 gone = self._sessions.delete(one.row.id)
-                deleted, size = deleted + len(gone), size + sum(one.sizes[name] for name in gone)
+                deleted, size = deleted + len(gone), size + sum(one.sizes.get(name, 0) for name in gone)
         return replace(found, sessions=deleted, bytes=size, text=f"{_amount(deleted, size)} deleted.")
 
     def _is_used_again(self, family: Family) -> bool:
@@ -201,7 +201,9 @@ class RetentionService:
         found = with_sub_agents(self._store, family.row.id)
         rows = [row for name in found if (row := self._store.sessions.find(name)) is not None]
         return any(
-            row.id not in family.sizes or row.version != family.versions[row.id]
+            row.id not in family.sizes
+            or row.version != family.versions[row.id]
+            or row.state.get("kept") is True  # keeping a session does not change its version
             for row in rows
             if row.deleted_at is None
         )

@@ -230,6 +230,23 @@ class TestApplying:
         assert ids(app) == {"b", "b.agent-1"}
         assert (done.sessions, done.text) == (3, "3 sessions, 1.0 MiB deleted.")
 
+    def test_leaves_sessions_kept_meanwhile(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A session that is kept while others are deleted stays, and a new sub-agent of another is deleted with it."""
+        for name in ("a", "b", "c"):
+            session(app, name)
+        app.retention.put(limits(days=30))
+        delete = app.sessions.delete
+
+        def meanwhile(session_id: str) -> list[str]:
+            if session_id == "a":
+                app.sessions.patch("b", kept=True)
+            if session_id == "c":
+                session(app, "c.agent-1", parent="c")
+            return delete(session_id)
+
+        monkeypatch.setattr(app.sessions, "delete", meanwhile)
+        assert (app.retention.apply(3).sessions, ids(app)) == (3, {"b"})
+
     def test_reports_zero_deletions(self, app: App) -> None:
         """The text has zero sessions and zero MiB."""
         app.retention.put(limits(days=30))
