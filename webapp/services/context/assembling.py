@@ -59,6 +59,7 @@ class Context:
             if row.wire_format in (None, name):
                 _take_flat_texts(items, name)
             built, messages = self._built(session, items, name)
+            changed_at = self._changed_at(session)
         sent = _encoded(messages, items, row, name)
         limits, scale = session.limits, session.pruned.scale
         tokens = scale.shown(built.token_estimate)
@@ -88,7 +89,7 @@ class Context:
             learnings=built.learnings,
             notes=[*built.notes, *sent.notes],
             version=session.version,
-            as_of=iso(self._changed_at(session)),
+            as_of=iso(changed_at),
         )
 
     def _changed_at(self, session: Session) -> int:

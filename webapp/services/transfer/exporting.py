@@ -57,7 +57,8 @@ class Exporting:
         if not self._making.acquire(timeout=WAIT_SECONDS):
             raise BusyStore("other sessions are being exported; try again in a minute")
         try:
-            return self._made(self._store.sessions.get(session_id), format)
+            with self._store.read():
+                return self._made(self._store.sessions.get(session_id), format)
         finally:
             self._making.release()
 

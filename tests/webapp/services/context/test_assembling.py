@@ -13,6 +13,7 @@ from tests.shared import shared_data
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
 from webapp.app import App
 from webapp.errors import Invalid
+from webapp.services.context import assembling
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
@@ -151,6 +152,19 @@ class TestContext:
         first, second = (app.context.get("s", "anthropic") for _ in range(2))
         assert orjson.dumps(first.messages) == orjson.dumps(second.messages)
         assert (first.version, first.envelope) == (second.version, second.envelope)
+
+    def test_has_the_time_of_its_version(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # P9
+        """An operation while the list is encoded is no part of it."""
+        followed(app, *conversation(12))
+        before, encoded = app.context.get("s"), assembling._encoded
+
+        def later(*of: Any) -> Any:
+            app.operations.pin("s", mid(app, "s", 2))
+            return encoded(*of)
+
+        monkeypatch.setattr(assembling, "_encoded", later)
+        after = app.context.get("s")
+        assert (after.version, after.as_of) == (before.version, before.as_of)
 
     def test_leaves_out_the_oldest_messages_over_the_budget(self, app: App) -> None:  # C5
         """The answer names the messages left out; the pruned view does not change."""

@@ -15,6 +15,7 @@ from webapp.app import App
 from webapp.errors import BusyStore, Conflict, Invalid, NotFound
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
 
 
 def content(app: App, session: str, name: str) -> Any:
@@ -38,6 +39,25 @@ class TestExport:
         """The system prompt is a field of the body."""
         session = managed(app, wire("user", "hi"), system="be brief")
         assert content(app, session, "anthropic")["system"] == "be brief"
+
+    def test_writes_one_state_of_a_transcript(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A summary that is expanded while the file is made is in it."""
+        followed(app, *conversation(12))
+        app.summarising.summarise("s")
+        before = b"".join(app.exporting.export("s", "claude-code")[2])
+        active = app.store.summaries.active
+
+        def later(key: int) -> list[SummaryRow]:
+            monkeypatch.undo()
+            expanding = threading.Thread(target=app.summarising.expand, args=("s", 1))
+            expanding.start()
+            expanding.join(PATIENCE)
+            return active(key)
+
+        monkeypatch.setattr(app.store.summaries, "active", later)
+        after = b"".join(app.exporting.export("s", "claude-code")[2])
+        assert app.sessions.get("s").operations == 2
+        assert after.count(b"\n") == before.count(b"\n")
 
     def test_names_the_file_after_the_session(self, app: App) -> None:
         """Any title gives a safe file name."""
