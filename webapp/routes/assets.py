@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import posixpath
 import re
 from dataclasses import dataclass
@@ -137,7 +138,8 @@ def asset(name: str) -> Asset | None:
     if name == WIDGET:
         return _one_script(tuple((one, found) for one in modules(WIDGET_ENTRY) if (found := asset(one))))
     path = safe_join(str(STATIC), name)
-    if path is None or not Path(path).is_file():
+    # Unlike `Path.is_file`, it also returns False for a name that is too long for a file.
+    if path is None or not os.path.isfile(path):  # noqa: PTH113
         return None
     facts = Path(path).stat()
     return _read(path, facts.st_size, facts.st_mtime_ns)

@@ -83,6 +83,11 @@ class TestFiles:
         """Folders and neighbouring files are refused."""
         assert client.get(f"/static/{path}").status_code == 404
 
+    @pytest.mark.parametrize("path", ["a" * 300, "a/" * 3_000, "a%00b"])
+    def test_of_an_impossible_name_are_not_found(self, client: Client, path: str) -> None:
+        """A name that no file can have is answered as any unknown one."""
+        assert client.get(f"/static/{path}").status_code == 404
+
     def test_of_javascript_have_its_type(self, client: Client) -> None:
         """Browsers do not run modules of another type."""
         assert client.get("/static/app.js").mimetype == "text/javascript"
