@@ -93,6 +93,10 @@ class ForeignStore(StoreError):
     """The database is another program's, or of a newer version of Coppice. Nothing in it was changed."""
 
 
+class RefusedRow(StoreError):
+    """A row breaks a rule of the schema. Nothing was changed."""
+
+
 class ClosedStore(StoreError):
     """The server is shutting down, and the request came too late. Nothing was stored."""
 

@@ -12,7 +12,7 @@ import pytest
 from tests.disks import AVAILABLE
 from tests.shared import ROOT
 from webapp.config import Database
-from webapp.errors import StoreError
+from webapp.errors import RefusedRow, StoreError
 from webapp.store import Store
 
 
@@ -30,6 +30,12 @@ class TestStore:
         assert again.small.setting("x") == 1
         again.check()
         again.close()
+
+    def test_refuses_a_row_against_the_schema(self, store: Store) -> None:
+        """It is distinguished from a failure of the database, because it is the fault of the row."""
+        row = store.sessions.create(id="s", source="x", kind="managed", created_at=1, last_activity_at=0)
+        with pytest.raises(RefusedRow), store.write():
+            store.db.run("UPDATE sessions SET source = NULL WHERE key = ?", (row.key,))
 
     def test_check_fails_when_the_tables_are_gone(self, store: Store) -> None:
         """Liveness means that sessions can be read."""

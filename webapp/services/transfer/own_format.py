@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from webapp.agents.recognise import COPPICE
-from webapp.errors import BusyStore, FullDisk, Malformed, StoreError
+from webapp.errors import Malformed, RefusedRow
 from webapp.events import SessionCreated, SessionUpdated
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
@@ -51,7 +51,7 @@ class OwnFormat:
 
         Raises:
             Malformed: it is broken or was changed; nothing of it is stored.
-            BusyStore, FullDisk: it cannot be stored now.
+            StoreError: it cannot be stored now.
         """
         records = list(self._read(name, data))
         session, rows = records[0], records[1:-1]
@@ -62,9 +62,7 @@ class OwnFormat:
                 if known is not None and self._holds(known, entries):
                     return [imported(known, known=len(entries))]
                 row, added = self._keep(session, rows, known, entries)
-        except (BusyStore, FullDisk):  # not the file's fault
-            raise
-        except (LookupError, TypeError, ValueError, OverflowError, StoreError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, RefusedRow, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
         self._histories.drop(row.key)
         self._environment.bus.publish(

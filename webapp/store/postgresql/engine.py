@@ -24,7 +24,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from webapp.config import BUSY_SECONDS, Server
-from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, RefusedRow, StoreError
 from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part
 from webapp.store.postgresql import schema, seals
@@ -51,6 +51,7 @@ BUSY = (
     PoolTimeout,
 )
 READ_ONLY = (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege)
+REFUSED = (psycopg.IntegrityError, psycopg.DataError, psycopg.ProgrammingError)
 DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -350,7 +351,8 @@ def _store_error(error: psycopg.Error, doing: str, server: Server) -> StoreError
         return ReadOnlyStore(f"{server} is read-only: looking works, nothing can be stored ({text})")
     if isinstance(error, DAMAGED):
         return DamagedStore(f"{server} is damaged ({text}); put a copy back")
-    return StoreError(f"{doing} {server} failed: {text}")
+    refused = isinstance(error, REFUSED)
+    return (RefusedRow if refused else StoreError)(f"{doing} {server} failed: {text}")
 
 
 @lru_cache(maxsize=2048)

@@ -23,7 +23,15 @@ from typing import Any
 from sqlite_utils import Database
 
 from webapp.config import BUSY_SECONDS, default_folder
-from webapp.errors import BusyStore, DamagedStore, ForeignStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.errors import (
+    BusyStore,
+    DamagedStore,
+    ForeignStore,
+    FullDisk,
+    ReadOnlyStore,
+    RefusedRow,
+    StoreError,
+)
 from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part, of_rows, rows_of
 from webapp.store.private import make_folder, make_private
@@ -435,7 +443,7 @@ def _store_error(error: BaseException, doing: str, path: Path) -> StoreError | N
     if isinstance(error, sqlite3.OperationalError):
         return _operational(error, doing, path)
     if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
-        return StoreError(f"{doing} {path} failed: {error}")
+        return RefusedRow(f"{doing} {path} failed: {error}")
     if isinstance(error, sqlite3.DatabaseError):
         return _damaged(path, str(error))
     if isinstance(error, OSError):

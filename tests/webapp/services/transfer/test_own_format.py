@@ -13,7 +13,7 @@ import pytest
 from tests.webapp.building import conversation, entries, followed, managed, mid, user, wire
 from webapp.app import App
 from webapp.config import Config
-from webapp.errors import BusyStore, Malformed
+from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, Malformed, ReadOnlyStore, StoreError
 from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
@@ -168,15 +168,18 @@ class TestDamage:
             other.importing.import_file("x.jsonl", data[: int(len(data) * share)], format="jsonl")
         assert other.sessions.list() == []
 
-    def test_is_distinguished_from_a_busy_store(
-        self, app: App, other: App, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        "error", [BusyStore, FullDisk, ReadOnlyStore, DamagedStore, ClosedStore, StoreError]
+    )
+    def test_is_distinguished_from_a_failure_of_the_store(
+        self, app: App, other: App, monkeypatch: pytest.MonkeyPatch, error: type[StoreError]
     ) -> None:
-        """The error of a busy store lets the caller try again."""
+        """The error lets the caller try again, or says what to do about the store."""
         followed(app, user("hi"))
 
-        def busy(*_: Any) -> None:
-            raise BusyStore("busy")
+        def fail(*_: Any) -> None:
+            raise error("nothing can be stored")
 
-        monkeypatch.setattr(other.store.dump, "load", busy)
-        with pytest.raises(BusyStore):
+        monkeypatch.setattr(other.store.dump, "load", fail)
+        with pytest.raises(error):
             other.importing.import_file("x.jsonl", exported(app))
