@@ -19,7 +19,10 @@ KEPT = 200
 
 
 class WebhookRow(NamedTuple):
-    """One webhook. `events` are the names of the events it receives; it receives none unless it is `active`."""
+    """One webhook. `events` are the names of the events it receives; it receives none unless it is `active`.
+
+    If they are damaged it receives none either: `verify` reports it, and they can be chosen again.
+    """
 
     id: int
     url: str
@@ -126,7 +129,7 @@ class Webhooks(Subject):
         return DeliveryRow(*row)
 
     def due(self, now: int) -> list[DeliveryRow]:
-        """Return the oldest waiting delivery of each active webhook, if it is due."""
+        """Return the oldest of the due deliveries of each active webhook; one that waits for a retry holds up none."""
         sql = (
             f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE id IN (SELECT MIN(d.id) FROM webhook_deliveries d "
             "JOIN webhooks w ON w.id = d.webhook WHERE w.active = 1 AND d.next_at <= ? GROUP BY d.webhook) ORDER BY id"
@@ -155,5 +158,10 @@ class Webhooks(Subject):
 
 
 def _hook(row: tuple[Any, ...]) -> WebhookRow:
-    number, url, secret, events, active, at = row
-    return WebhookRow(number, url, secret, tuple(orjson.loads(events)), bool(active), at)
+    number, url, secret, stored, active, at = row
+    try:
+        events = orjson.loads(stored)
+    except orjson.JSONDecodeError:
+        events = None
+    names = [one for one in events if isinstance(one, str)] if isinstance(events, list) else []
+    return WebhookRow(number, url, secret, tuple(names), bool(active), at)

@@ -311,7 +311,7 @@ class Webhooks:
             self._thread.join(timeout=5)
         try:
             self.store_queued()
-        except CoppiceError as error:
+        except Exception as error:  # noqa: BLE001  # nothing may keep the application from closing its store
             log.warning("%d events for webhooks were not stored: %s", len(self._queue), error)
 
     def _wake_up(self) -> None:
@@ -332,6 +332,9 @@ class Webhooks:
                 wait = self._seconds_to_next()
             except CoppiceError as error:
                 log.info("webhooks wait for the store: %s", error)
+                wait = LOOK_SECONDS
+            except Exception:  # a damaged row, for example
+                log.exception("webhooks could not all be sent")
                 wait = LOOK_SECONDS
             try:
                 async with asyncio.timeout(wait):

@@ -14,11 +14,11 @@ from tests.webapp.building import followed, heard, mid, user, wire
 from tests.webapp.providers.endpoints import Endpoints, answering, sending
 from webapp.app import App
 from webapp.config import Config
-from webapp.errors import Conflict, Invalid, NotFound
+from webapp.errors import ClosedStore, Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported, TargetCrossed, WebhooksChanged
 from webapp.services.webhooks import webhooks as module
 from webapp.services.webhooks.webhooks import EVENTS, QUEUED, WAITS
-from webapp.store.webhooks import KEPT
+from webapp.store.webhooks import KEPT, DeliveryRow
 from webapp.wiring import build
 
 PRUNED = ContextPruned("a", 7, "manual", 100, 60, 2, ("m1", "m2"), 30.0)
@@ -72,6 +72,51 @@ class TestEvents:
         assert states(sends, paused) == []
         assert len(receiver.seen) == 1
 
+    @pytest.mark.parametrize("damaged", ["", "[", "3", '{"a": 1}', "[3]"])
+    def test_reach_other_webhooks_if_the_row_of_one_is_damaged(
+        self, app: App, receiver: Endpoints, damaged: str
+    ) -> None:
+        """It gets no events until they are chosen again."""
+        first, second = (app.webhooks.add(receiver.url).webhook.id for _ in range(2))
+        with app.store.write():
+            app.store.db.run("UPDATE webhooks SET events = ? WHERE id = ?", (damaged, first))
+        app.webhooks.start()
+        app.bus.publish(PRUNED)
+        until(lambda: states(app, second) == ["delivered"])
+        assert [one.events for one in app.webhooks.listed().webhooks] == [[], list(EVENTS)]
+        app.webhooks.change(first, events=["context:pruned"])
+        app.bus.publish(PRUNED)
+        until(lambda: states(app, first) == ["delivered"])
+
+    def test_are_sent_after_an_unforeseen_failure(
+        self, app: App, receiver: Endpoints, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The thread that sends goes on."""
+        monkeypatch.setattr(module, "LOOK_SECONDS", 0.0)
+        number, due, left = app.webhooks.add(receiver.url).webhook.id, app.store.webhooks.due, [ValueError()]
+
+        def fail_once(now: int) -> list[DeliveryRow]:
+            if left:
+                raise left.pop()
+            return due(now)
+
+        monkeypatch.setattr(app.store.webhooks, "due", fail_once)
+        app.webhooks.start()
+        app.bus.publish(PRUNED)
+        until(lambda: states(app, number) == ["delivered"])
+        assert not left
+
+    def test_that_cannot_be_stored_do_not_keep_the_application_open(
+        self, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The store is closed after any failure."""
+        app = build(config)
+        app.bus.publish(PRUNED)
+        monkeypatch.setattr(app.store.webhooks, "all", lambda: 1 / 0)
+        app.close()
+        with pytest.raises(ClosedStore):
+            app.sessions.list()
+
     def test_never_delay_an_append(self, sends: App) -> None:  # X16
         """A receiver that does not answer delays only its own messages."""
         released = threading.Event()
@@ -122,6 +167,16 @@ class TestRetries:
         [one] = app.webhooks.deliveries(number).deliveries
         assert (one.tries, one.status, one.problem) == (3, 204, "")
         assert len({headers["webhook-id"] for _, headers, _ in receiver.seen}) == 1
+
+    def test_hold_up_no_other_message(self, app: App) -> None:  # X16
+        """A message that waits for its retry is overtaken by later ones."""
+        app.webhooks.start()
+        with answering(sending("", 500), sending("", 204)) as receiver:
+            number = app.webhooks.add(receiver.url).webhook.id
+            app.bus.publish(PRUNED)
+            until(lambda: receiver.seen)
+            app.bus.publish(SUMMARIZED)
+            until(lambda: states(app, number) == ["delivered", "waiting"])
 
     def test_wait_as_long_as_the_receiver_asks(self, app: App) -> None:
         """The wait that a receiver asks for replaces a shorter default."""
