@@ -257,6 +257,7 @@ class BatchWriter:
                 if current.version != batch.base_version:
                     return None
                 session.keep_changes_of_others(current)
+                session.state.proxy.applied = sends_pruned(session.state.proxy)
                 if batch.empty:
                     session.save()
                 else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from webapp.agents.hook_runtime import hints
 from webapp.agents.records import Entry, Record, Usage
 from webapp.app import App
 from webapp.errors import BusyStore
-from webapp.events import SessionDeleted, SessionUpdated
+from webapp.events import SessionDeleted, SessionUpdated, TargetCrossed
 from webapp.services.proxied.keys import keys_of
 from webapp.services.session.environment import SessionLock
 from webapp.services.session.replacements import Replacement
@@ -250,6 +251,13 @@ class TestOneSession:
         assert found["session_id"] == f"{NAME}.agent-a1"
 
 
+def send_pruned() -> None:
+    """Write down, as the proxy does before it sends a call, that the next one is sent pruned."""
+    Path(hints.proxy_folder()).mkdir(exist_ok=True)
+    active: Any = {"version": "1", "edits": {"k": {"drop": True}}, "ended": "k"}
+    hints.write(f"proxy-{NAME}", hints.ACTIVE, active, hints.proxy_folder())
+
+
 class TestSentPruned:
     """The switch for pruned calls of such a session."""
 
@@ -290,14 +298,32 @@ class TestSentPruned:
         follow(app, iter(rows[:-1]))
         take(client, [FIRST], "msg_1")
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
-        assert app.proxy_scripts.drained(30)
-        active: Any = {"version": "1", "edits": {"k": {"drop": True}}, "ended": "k"}
-        hints.write(f"proxy-{NAME}", hints.ACTIVE, active, hints.proxy_folder())
+        send_pruned()
         app.ingest.append_records(NAME, rows[-1:])
+        assert session(client)["agent"] is None
         take(client, HISTORY, applied="1")
         assert session(client)["agent"] is None
         marks = client.get(f"/api/sessions/{NAME}/timeline").get_json()["changes"]
         assert marks == []
+
+    def test_is_not_above_its_target_before_the_copy_of_a_pruned_call(
+        self, app: App, client: Client
+    ) -> None:  # X13, X16
+        """The row of the transcript may come first; the context without the prune was not sent."""
+        follow(app)
+        take(client, HISTORY)
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls = next(one for one in rows if one["role"] == "assistant")
+        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        settings = {"target_percent": 3, "aim_percent": 2}
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True, "settings": settings})
+        send_pruned()
+        app.environment.clock = lambda: int(NOW.timestamp() * 1000)
+        events = heard(app)
+        usage, more = Usage(5000, 2), Message("assistant", (Text(SAID),))
+        app.ingest.append_records(NAME, [Entry(more, "a4", at=NOW, usage=usage, call_key="msg_3:req_1")])
+        assert session(client)["pruned"]["tokens"] < session(client)["target_tokens"]
+        assert not [event for event in events if isinstance(event, TargetCrossed)]
 
     def test_is_switched_off_before_the_next_call(self, app: App, client: Client) -> None:  # X13
         """After a restart of the server the script is switched off, and its edits stay."""
