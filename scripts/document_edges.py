@@ -43,6 +43,7 @@ EXAMPLES: tuple[Event, ...] = (
     events.ModelsChanged(),
     events.TargetCrossed("s1", 165_000, 160_000, 200_000, 82.5),
     events.WebhooksChanged(),
+    events.MemoriesChanged(),
     events.ProblemReported("s1", "line 212 is not JSON"),
     events.ImportProgressed("rollout.jsonl", 33_554_432, 209_715_200),
 )
@@ -216,6 +217,7 @@ def message_rows() -> Iterator[str]:
         "settings:changed": "the settings ([SettingsDoc](api.md#settingsdoc))",
         "models:changed": "`models`",
         "webhooks:changed": "nothing: read `GET /api/webhooks` again",
+        "memories:changed": "nothing: read `GET /api/memories`, `/api/learnings` and `/api/proposals` again",
     }
     for name, payload in payloads.items():
         yield f"| `{name}` | {read_later.get(name) or ', '.join(f'`{key}`' for key in payload)} |"

@@ -151,7 +151,7 @@ class OperationUndone(Event):
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanged(Event):
-    """The settings for all sessions were replaced."""
+    """The settings for all sessions, or the limits on their age and size, were replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,11 @@ class ModelsChanged(Event):
 @dataclass(frozen=True, slots=True)
 class WebhooksChanged(Event):
     """A webhook was added, changed or removed, or a delivery was attempted."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoriesChanged(Event):
+    """A memory or learning was added, changed or deleted, or a proposed learning was dismissed or is proposed again."""
 
 
 @dataclass(frozen=True, slots=True)

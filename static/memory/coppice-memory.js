@@ -52,6 +52,8 @@ class CoppiceMemory extends ReadingElement {
   #kept = null;
   /** @type {number | null} */
   #editing = null;
+  /** The text of that one when its editing began; a change elsewhere does not replace what is typed. */
+  #before = "";
   #proposed = 0;
   /** The text that is being kept, which a second click does not keep again. */
   #adding = "";
@@ -64,6 +66,10 @@ class CoppiceMemory extends ReadingElement {
       this.#showAgain();
     });
     this.hear(live, ["session:updated"], () => this.#proposals?.refresh());
+    this.hear(live, ["memories:changed"], () => {
+      this.refresh();
+      this.#proposals?.refresh();
+    });
     this.listen(this, "proposals", (/** @type {CustomEvent} */ event) => {
       this.#proposed = event.detail.count;
       this.requestUpdate();
@@ -114,6 +120,7 @@ class CoppiceMemory extends ReadingElement {
   /** @param {number | null} id */
   #edit(id) {
     this.#editing = id;
+    this.#before = this.#kept?.find((one) => one.id === id)?.text ?? "";
     this.update();
     if (id !== null) this.#field("edited")?.focus();
   }
@@ -218,7 +225,7 @@ class CoppiceMemory extends ReadingElement {
       html`<button class="small ${quiet}" data-act=${act} data-id=${id}
         aria-label="${label}: ${text.slice(0, NAME_CHARS)}">${label}</button>`;
     const edited = html`<textarea name="edited" rows="3" maxlength="4000" aria-label="The text"
-        .value=${text}></textarea>
+        .value=${this.#before}></textarea>
       <div>${button("save", "Save", "")} ${button("cancel", "Cancel")}</div>`;
     return html`<li class="hit">
       <div class="row hit-head">

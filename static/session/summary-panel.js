@@ -9,6 +9,7 @@ import { html, keyed } from "../shared/html.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
+import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 
@@ -39,6 +40,7 @@ class SummaryPanel extends ReadingElement {
           "Could not expand the summary",
         ),
     });
+    this.hear(live, ["memories:changed"], () => this.refresh());
     super.start();
   }
 

@@ -1,7 +1,7 @@
 // <retention-panel></retention-panel>
 //
 // The limits on the age and size of sessions. While a limit is typed, the sessions that it would delete are
-// shown; nothing is stored or deleted before a button is pressed.
+// shown; nothing is stored or deleted before a button is pressed. Follows `settings:changed`.
 import { ApiError, api } from "../shared/api.js";
 import { ask } from "../shared/ask.js";
 import { counted, decimal, number, sentence } from "../shared/format.js";
@@ -9,6 +9,7 @@ import { html, keyed } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf } from "../shared/session-facts.js";
+import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
 
 /** @typedef {keyof Api.RetentionLimits} Limit */
@@ -43,6 +44,7 @@ class RetentionPanel extends ReadingElement {
       "apply-limits": () => this.#apply(),
     });
     this.listen(this, "input", () => this.#preview());
+    this.hear(live, ["settings:changed"], () => this.refresh());
     super.start();
   }
 

@@ -16,6 +16,7 @@ const EVENTS = [
   "settings:changed",
   "models:changed",
   "webhooks:changed",
+  "memories:changed",
   "import:progress",
   "toast:success",
   "toast:warning",

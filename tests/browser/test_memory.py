@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.waiting import drawn, fast_forward, hold, holds, intercept
+from tests.browser.waiting import drawn, fast_forward, hold, holds, intercept, open_live
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.building import call, entries, followed, result, said, user
@@ -42,6 +42,32 @@ class TestMemoryPage:
         page.get_by_role("button", name="Undo").click()
         expect(row).to_have_count(1)
         assert [one.text for one in server.app.memory.listed("memory")] == ["the lexer lives in src/lexer.py"]
+
+    def test_shows_what_is_changed_elsewhere(self, page: Page, server: Server) -> None:  # M8, D1
+        """As on another page or by a program; a text that is being edited stays as it is typed."""
+        kept = server.app.memory.add("memory", "the parser lives in src/parser.py").id
+        open_live(page, server, "/memory")
+        rows = page.locator(".hit")
+        expect(rows).to_have_count(1)
+        rows.get_by_role("button", name="Edit").click()
+        page.get_by_label("The text").fill("typed here")
+        server.app.memory.change("memory", kept, "changed elsewhere")
+        server.app.memory.add("memory", "added elsewhere")
+        expect(rows).to_have_count(2)
+        expect(page.get_by_label("The text")).to_have_value("typed here")
+        page.get_by_role("button", name="Cancel").click()
+        expect(rows.locator(".snippet")).to_have_text(["added elsewhere", "changed elsewhere"])
+
+    def test_shows_what_is_dismissed_elsewhere(self, page: Page, server: Server) -> None:  # M8, D1
+        """A proposal leaves the page, and comes back with the undo of that."""
+        followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
+        open_live(page, server, "/memory?kind=learnings")
+        proposals = page.locator(".proposal")
+        expect(proposals).to_have_count(1)
+        server.app.memory.dismiss(DECIDED)
+        expect(proposals).to_have_count(0)
+        server.app.memory.propose_again(DECIDED)
+        expect(proposals).to_have_count(1)
 
     def test_undoes_a_deletion_with_its_session(self, page: Page, server: Server) -> None:  # M8
         """The restored learning still links to its session; without that session its text comes back."""
@@ -160,12 +186,17 @@ class TestMemoryPage:
         expect(proposals).to_have_count(1)
 
     def test_is_linked_from_the_summary_of_a_session(self, page: Page, server: Server) -> None:  # M8
-        """The summary panel shows the number of proposals and links to them."""
+        """The summary panel shows the number of proposals as it changes, and links to them."""
         followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
-        page.goto(f"{server.url}/sessions/s")
+        open_live(page, server, "/sessions/s", "session:s")
         page.get_by_role("tab", name="Summary").click()
         expect(page.locator("summary-panel")).not_to_contain_text(DECIDED)
-        page.get_by_role("link", name="1 proposed learning").click()
+        linked = page.get_by_role("link", name="1 proposed learning")
+        expect(linked).to_be_visible()
+        server.app.memory.dismiss(DECIDED)
+        expect(linked).to_be_hidden()
+        server.app.memory.propose_again(DECIDED)
+        linked.click()
         expect(page.get_by_role("button", name="Learnings")).to_have_attribute("aria-pressed", "true")
         page.get_by_role("button", name=f"Keep as a learning: {DECIDED}").click()
         expect(page.locator(".hit .snippet")).to_have_text(DECIDED)

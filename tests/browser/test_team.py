@@ -8,9 +8,11 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.browser.settings_page import open_below
+from tests.browser.waiting import open_live
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.building import followed, user
+from webapp.services.catalog.answers import RetentionLimits
 
 
 class TestATeam:
@@ -94,6 +96,15 @@ class TestRetention:
         dialog.get_by_role("button", name="Delete", exact=True).click()
         expect(panel.get_by_role("status")).to_contain_text("No session is beyond the limits.")
         assert "old" not in [one.id for one in server.app.sessions.list()]
+
+    def test_show_what_is_set_elsewhere(self, page: Page, server: Server) -> None:  # D1
+        """As on another page, without a reload."""
+        open_live(page, server, "/settings")
+        page.locator("retention-panel").scroll_into_view_if_needed()
+        days = page.locator("#retention").get_by_label("Not used for")
+        expect(days).to_have_value("")
+        server.app.retention.put(RetentionLimits(days=30, size_mib=None, user_size_mib=None))
+        expect(days).to_have_value("30")
 
     def test_name_a_wrong_field(self, page: Page, server: Server) -> None:
         """A wrong limit cannot be set until it is corrected."""

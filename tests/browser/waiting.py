@@ -8,6 +8,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, Route
 
 from tests import waiting
+from tests.servers import Server
 
 # Reads of the rows of a session's list, not the heaviest messages beside it.
 LIST = re.compile(r"/messages\?(?!.*sort=tokens)")
@@ -51,6 +52,19 @@ def intercept(page: Page, pattern: str | re.Pattern[str], handler: Callable[[Rou
     page.route(f"**{PROBE}", lambda route: route.fulfill(status=CAUGHT))
     holds(page, "([probe, caught]) => fetch(probe).then(answer => answer.status === caught)", [PROBE, CAUGHT])
     page.unroute(f"**{PROBE}")
+
+
+def open_live(page: Page, server: Server, address: str, room: str = "overview") -> None:
+    """Open a page of the server, and return once it gets the events of a room."""
+    manager = server.flask.extensions["coppice.live"].socketio.server.manager
+
+    def members() -> set[str]:
+        rooms = manager.rooms.get("/", {})
+        return {sid for sid, _ in manager.get_participants("/", room)} if room in rooms else set()
+
+    before = members()
+    page.goto(f"{server.url}{address}")
+    until(page, lambda: members() - before)
 
 
 def without_live_connection(page: Page) -> None:

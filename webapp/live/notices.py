@@ -16,6 +16,7 @@ from webapp.events import (
     ContextSummarized,
     Event,
     ImportProgressed,
+    MemoriesChanged,
     MessagesAppended,
     ModelsChanged,
     OperationUndone,
@@ -125,6 +126,10 @@ def _webhooks(_: WebhooksChanged) -> tuple[Note, ...]:
     return (Note(OVERVIEW, "", events=(("webhooks:changed", {}),)),)
 
 
+def _memories(_: MemoriesChanged) -> tuple[Note, ...]:
+    return (Note(None, "", events=(("memories:changed", {}),)),)
+
+
 def _problem(event: ProblemReported) -> tuple[Note, ...]:
     kind = "toast:error" if event.failed else "toast:warning"
     toast = (kind, {"session_id": event.session_id, "message": event.message})
@@ -150,6 +155,7 @@ NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
     ModelsChanged: _models,
     TargetCrossed: _target,
     WebhooksChanged: _webhooks,
+    MemoriesChanged: _memories,
     ProblemReported: _problem,
     ImportProgressed: _importing,
 }

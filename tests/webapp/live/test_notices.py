@@ -13,6 +13,7 @@ from webapp.events import (
     ContextSummarized,
     Event,
     ImportProgressed,
+    MemoriesChanged,
     MessagesAppended,
     ModelsChanged,
     ProblemReported,
@@ -120,9 +121,9 @@ class TestMessages:
         """The overview and the session's page learn of it."""
         assert {note.room for note in notes_of(SessionDeleted("a"))} == {"overview", "session:a"}
 
-    @pytest.mark.parametrize("event", [SettingsChanged(), ModelsChanged()])
-    def test_of_settings_and_limits_reach_every_room(self, event: Event) -> None:
-        """Settings and limits apply to all sessions."""
+    @pytest.mark.parametrize("event", [SettingsChanged(), ModelsChanged(), MemoriesChanged()])
+    def test_of_what_all_sessions_share_reach_every_room(self, event: Event) -> None:
+        """Settings, limits and memories apply to all sessions."""
         assert [note.room for note in notes_of(event)] == [None]
 
     def test_of_a_new_session_reach_the_overview(self) -> None:

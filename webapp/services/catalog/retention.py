@@ -18,6 +18,7 @@ from typing import Literal
 
 from scoring.counted import counted
 from webapp.errors import Conflict, Invalid, NotFound
+from webapp.events import SettingsChanged
 from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.session.environment import Environment
@@ -135,6 +136,7 @@ class RetentionService:
         with self._store.write():
             self._store.small.put_setting(LIMITS, None if limits == OFF else asdict(limits))
             self._store.small.put_setting(LAST_RUN, night_of(self._environment.clock()))
+        self._environment.bus.publish(SettingsChanged())
         return self.preview()
 
     # -- sessions to delete

@@ -15,6 +15,7 @@ from scoring.assembly import learnings_for, words_for_search
 from scoring.messages import REMINDER, Message
 from scoring.summary import decisions, quoted
 from webapp.errors import Invalid
+from webapp.events import MemoriesChanged
 from webapp.services.context.answers import Memory, Proposal
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
@@ -95,9 +96,9 @@ class MemoryService:
         with self._store.write():
             if session_id is not None:
                 self._store.sessions.get(session_id)
-            return _memory(
-                self._store.memories.add(kind, checked, session_id, message_id, self._environment.clock())
-            )
+            row = self._store.memories.add(kind, checked, session_id, message_id, self._environment.clock())
+        self._environment.bus.publish(MemoriesChanged())
+        return _memory(row)
 
     def change(self, kind: str, number: int, text: str) -> Memory:
         """Replace the text of one.
@@ -107,7 +108,9 @@ class MemoryService:
         """
         checked = _checked(text)
         with self._store.write():
-            return _memory(self._store.memories.change(kind, number, checked, self._environment.clock()))
+            row = self._store.memories.change(kind, number, checked, self._environment.clock())
+        self._environment.bus.publish(MemoriesChanged())
+        return _memory(row)
 
     def delete(self, kind: str, number: int) -> None:
         """Delete one.
@@ -117,6 +120,7 @@ class MemoryService:
         """
         with self._store.write():
             self._store.memories.remove(kind, number)
+        self._environment.bus.publish(MemoriesChanged())
 
     def relevant(self, message: Message | None, most_learnings: int) -> tuple[list[str], list[str]]:
         """Return the texts to add to the prompt of a message, each once, the most relevant first.
@@ -164,6 +168,7 @@ class MemoryService:
         with self._store.write():
             digests = [one for one in self._dismissed() if one != digest] + [digest] * dismissed
             self._store.small.put_setting(DISMISSED, {"digests": digests[-DISMISSED_KEPT:]})
+        self._environment.bus.publish(MemoriesChanged())
 
     def _open(self, proposals: list[Proposal]) -> list[Proposal]:
         """Return those that are neither stored nor dismissed yet."""

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import entries, said, user
+from tests.webapp.building import entries, heard, said, user
 from webapp.app import App
 from webapp.config import Config, Database
 from webapp.errors import Conflict, Invalid
+from webapp.events import SettingsChanged
 from webapp.services.catalog.answers import RetentionLimits
 from webapp.services.catalog.retention import DAY_MS, NIGHT, OFF, RetentionService
 from webapp.services.session.times import to_ms
@@ -84,6 +85,12 @@ class TestAge:
         for days in (10, 30, 31, 90):
             session(app, f"d{days}", days_ago=days)
         assert to_delete(app, limits(days=30)) == ["d90", "d31"]
+
+    def test_is_announced(self, app: App) -> None:
+        """Open pages show the new limits."""
+        events = heard(app)
+        app.retention.put(limits(days=30))
+        assert events == [SettingsChanged()]
 
     def test_is_described_with_number_size_and_date(self, app: App) -> None:
         """The text has the number, size and latest day of the sessions that will be deleted."""

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from scoring.messages import REMINDER, Message
-from tests.webapp.building import call, entries, followed, managed, mid, result, said, user, wire
+from tests.webapp.building import call, entries, followed, heard, managed, mid, result, said, user, wire
 from webapp.app import App
 from webapp.errors import Invalid, NotFound
+from webapp.events import MemoriesChanged
 
 
 class TestMemory:
@@ -27,6 +28,15 @@ class TestMemory:
         app.memory.delete(kind, made.id)
         with pytest.raises(NotFound):
             app.memory.get(kind, made.id)
+
+    @pytest.mark.parametrize("kind", ["memory", "learning"])
+    def test_announce_each_change(self, app: App, kind: str) -> None:  # M8, D1
+        """Open pages show it."""
+        events = heard(app)
+        number = app.memory.add(kind, "deploy on Mondays").id
+        app.memory.change(kind, number, "deploy on Tuesdays")
+        app.memory.delete(kind, number)
+        assert events == [MemoriesChanged()] * 3
 
     def test_are_recorded_from_a_message(self, app: App) -> None:  # M8
         """The learning has the text, session and id of the message."""
@@ -165,6 +175,13 @@ class TestProposals:
         assert len(app.memory.proposals("s")) == 1
         app.memory.add("learning", DECIDED)
         assert app.memory.proposals("s") == app.memory.proposed() == []
+
+    def test_announce_a_dismissal_and_its_undo(self, app: App) -> None:  # M8, D1
+        """Open pages show it."""
+        events = heard(app)
+        app.memory.dismiss(DECIDED)
+        app.memory.propose_again(DECIDED)
+        assert events == [MemoriesChanged()] * 2
 
     def test_of_all_sessions_contain_each_text_once(self, app: App) -> None:  # M8
         """Recently active sessions come first, and their later sentences count."""
