@@ -26,8 +26,9 @@ class Savings:
             rows = self._store.savings.rows()
             _, sessions = self._store.sessions.page(None, 0)
         called = [row for row in rows if row.calls and row.freed > 0]
-        # A call after two prunes is one call.
-        calls = {row.session: max(r.calls for r in called if r.session == row.session) for row in called}
+        calls: dict[int, int] = {}
+        for row in called:  # a call after two prunes is one call
+            calls[row.session] = max(row.calls, calls.get(row.session, 0))
         prices = [self._price(row) for row in called]
         known = [price for price in prices if price is not None]
         return SavingsAnswer(

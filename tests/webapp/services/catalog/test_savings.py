@@ -8,6 +8,7 @@ from tests.webapp.building import managed, wire
 from webapp.app import App
 from webapp.services.planning.requests import PruneRequest
 from webapp.store.copies import CopyRow
+from webapp.store.savings import SavedRow
 
 
 @pytest.fixture
@@ -50,6 +51,25 @@ class TestSavings:
         app.ingest.append_messages(pruned, [wire("assistant", "done")])
         found = app.savings.all()
         assert (found.amount, found.at_least) == (None, True)
+
+    def test_look_at_each_operation_a_fixed_number_of_times(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The page of savings does not grow slower with the square of the operations."""
+        looked: list[int] = []
+
+        class Watched(SavedRow):
+            @property
+            def session(self) -> int:
+                looked.append(self[0])
+                return self[0]
+
+        for count in (30, 300):
+            rows = [Watched(n, "gpt-5", 10, n + 1, False) for n in range(count)]
+            monkeypatch.setattr(app.store.savings, "rows", lambda rows=rows: rows)
+            looked.clear()
+            assert app.savings.all().sessions == count
+            assert len(looked) <= 3 * count
 
     def test_of_a_copy_count_its_own_calls_only(self, app: App) -> None:
         """A pruned copy without calls has saved nothing."""
