@@ -85,7 +85,7 @@ class SessionChange(Body):
     automatic: bool | None = None
     """Prune automatically; null follows the settings."""
     window: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = None
-    """The window in tokens; null removes a value that was set or observed."""
+    """The window in tokens; null removes a value that was set here, and one that the agent reported holds again."""
     settings: Json | None = None
     """Overrides to change; a null value removes an override, null removes all."""
     proxy_prunes: bool | None = None

@@ -44,9 +44,9 @@ def get_session(app: App, session_id: str) -> Session:
     return app.sessions.get(session_id)
 
 
-@table.route("PATCH", "/sessions/<session_id>", errors=(404,))
+@table.route("PATCH", "/sessions/<session_id>", errors=(404, 409))
 def change_session(app: App, session_id: str, body: SessionChange) -> Session:
-    """Change title, model, automatic pruning, or the session's own settings."""
+    """Change title, model, window, automatic pruning, settings, `kept` or `proxy_prunes`; 409 if no proxy prunes it."""
     return app.sessions.patch(session_id, **body.given())
 
 

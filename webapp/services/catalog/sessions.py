@@ -202,7 +202,9 @@ class Sessions:
             return session_answer(Session.load(self._environment, session_id))
 
     def patch(self, session_id: str, **changes: Unpack[SessionChanges]) -> SessionAnswer:
-        """Change title, model, window, automatic pruning or overrides; null values in `settings` remove an override.
+        """Change title, model, window, automatic pruning, overrides, `kept` or `proxy_prunes`.
+
+        Null values in `settings` remove an override; null for the window removes the one that was set here.
 
         Raises:
             InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable; nothing

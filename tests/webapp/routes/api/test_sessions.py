@@ -69,6 +69,13 @@ class TestOne:
         given_back = client.patch("/api/sessions/a", json={"settings": {"task_type": None}}).json["task_type"]
         assert given_back == found
 
+    def test_is_sent_pruned_only_by_its_proxy(self, client: Client) -> None:  # X13
+        """The refusal is in the API's description."""
+        refused = client.patch("/api/sessions/a", json={"proxy_prunes": True})
+        paths = client.get("/api/openapi.json").json["paths"]
+        assert refused.status_code == 409
+        assert "409" in paths["/api/sessions/{session_id}"]["patch"]["responses"]
+
     def test_is_deleted_only_when_its_id_is_repeated(self, client: Client) -> None:
         """A deletion by mistake is refused."""
         assert client.delete("/api/sessions/a").status_code == 400

@@ -170,6 +170,14 @@ class TestACallAboveTheWindow:
         session = app.sessions.get(session_id)
         assert (session.window, session.over_limit, session.window_assumed) == (200_000, None, False)
 
+    def test_does_not_end_a_reported_window(self, app: App) -> None:  # X10
+        """Removing the user's window brings back what the agent reported."""
+        app.ingest.ensure("s", "codex", model="gpt-5")
+        app.ingest.append_records("s", [Meta(window=258_400), entry(1, said("x"))])
+        app.sessions.patch("s", window=400_000)
+        session = app.sessions.patch("s", window=None)
+        assert (session.limit, session.window_kind) == (258_400, "reported")
+
     def test_does_not_change_a_reported_window(self, app: App) -> None:
         """The newest report of the agent applies."""
         app.ingest.ensure("s", "codex", model="gpt-5")
