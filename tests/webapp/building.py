@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Unpack
+
+import pytest
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from webapp.agents.records import Entry, Usage
@@ -88,6 +91,19 @@ def mid(app: App, session_id: str, no: int) -> str:
     """The id of a message by its number."""
     row = app.store.sessions.get(session_id)
     return str(app.store.log.message(row.key, no).mid)
+
+
+def transactions(app: App, patch: pytest.MonkeyPatch) -> list[str | None]:
+    """The sessions for which transactions are opened from now on; None for one that locks out all other writers."""
+    opened: list[str | None] = []
+    write = app.store.write
+
+    def spy(session_id: str | None = None) -> AbstractContextManager[None]:
+        opened.append(session_id)
+        return write(session_id)
+
+    patch.setattr(app.store, "write", spy)
+    return opened
 
 
 def heard(app: App) -> list[Any]:

@@ -211,7 +211,7 @@ class Sessions:
                 is changed.
             Conflict: the proxy cannot prune the session.
         """
-        with self._environment.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             before, row = session.usable_shown, session.row
             if "title" in changes:

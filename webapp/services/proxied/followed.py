@@ -146,7 +146,7 @@ class FollowedCalls:
     def _note(self, session_id: str, name: str, read: ReadCall, usage: Usage | None) -> None:
         """Note what was sent, and the bill of a pruned call."""
         call = read.call
-        with self._store.write():
+        with self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             state = session.state.proxy
             state.name, state.reason, state.subscription = name, call.reason, call.subscription
@@ -174,7 +174,7 @@ class FollowedCalls:
         row = self._store.sessions.find(session_id)
         if row is None or row.deleted_at is not None:
             return
-        with self._store.write():
+        with self._store.write(session_id):
             changed = [
                 self._store.usage.correct(row.key, call, counts_of(usage))
                 for call, usage in link.usage.items()

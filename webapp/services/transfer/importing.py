@@ -185,7 +185,7 @@ class Importing:
             tools=tools if isinstance(tools, list) else None,
         )  # fmt: skip
         if envelope:
-            with self._store.write():
+            with self._store.write(session_id):
                 self._store.sessions.update(self._store.sessions.get(session_id).key, envelope=dict(envelope))
         return session_id
 

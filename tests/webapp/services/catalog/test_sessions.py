@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from scoring.errors import InvalidSettings
-from tests.webapp.building import conversation, entries, entry, followed, heard, managed, said, user, wire
+from tests.webapp.building import (
+    conversation,
+    entries,
+    entry,
+    followed,
+    heard,
+    managed,
+    said,
+    transactions,
+    user,
+    wire,
+)
 from webapp.agents.records import Meta
 from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
@@ -209,6 +220,13 @@ class TestPatch:
         app.sessions.patch(session, model="claude-opus-4-7")
         after = app.sessions.get(session).pruned
         assert (after.tokens, after.certainty) == (before.tokens, before.certainty) == (904, "exact")
+
+    def test_locks_out_no_writer_of_another_session(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With PostgreSQL several sessions are written at once."""
+        managed(app, id="x")
+        opened = transactions(app, monkeypatch)
+        app.sessions.patch("x", title="new", window=200_000)
+        assert set(opened) == {"x"}
 
 
 class TestDelete:

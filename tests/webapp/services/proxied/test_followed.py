@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
-from tests.webapp.building import heard
+from tests.webapp.building import heard, transactions
 from tests.webapp.promises import Client
 from webapp.agents.hook_runtime import hints
 from webapp.agents.records import Entry, Record, Usage
@@ -116,6 +116,16 @@ class TestOneSession:
         assert listed(client) == [NAME]
         assert session(client)["messages"] == before
         assert session(client)["proxy"]["calls"] == 1
+
+    def test_locks_out_no_writer_of_another_session(
+        self, app: App, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X13
+        """With PostgreSQL several sessions are written at once."""
+        follow(app)
+        opened = transactions(app, monkeypatch)
+        take(client, HISTORY)
+        app.ingest.append_records(NAME, [*written()])
+        assert set(opened) == {NAME}
 
     @pytest.mark.parametrize("begun", [False, True])
     def test_counts_a_copy_that_arrives_again_once(

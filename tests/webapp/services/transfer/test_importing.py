@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.shared import SHARED, shared_data
-from tests.webapp.building import wire
+from tests.webapp.building import transactions, wire
 from tests.webapp.services.transfer.rows import claude_row, lines
 from webapp.app import App
 from webapp.errors import Invalid, Malformed, NoSession
@@ -59,6 +59,16 @@ class TestLists:
         assert (again.added, longer.added, longer.known) == (0, 1, 3)
         assert first.session_id == again.session_id == longer.session_id
         assert len(app.sessions.list()) == 1
+
+    def test_lock_out_other_writers_for_a_new_session_alone(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With PostgreSQL several sessions are written at once."""
+        opened = transactions(app, monkeypatch)
+        body = {"model": "gpt-5", "messages": [wire("user", "hi")], "temperature": 0.5}
+        [found] = app.importing.import_file("a.json", json.dumps(body).encode())
+        assert opened.count(None) == 1
+        assert (app.store.sessions.get(found.session_id).envelope or {})["temperature"] == 0.5
 
     def test_that_continue_differently_are_separate_sessions(self, app: App) -> None:
         """A common beginning does not join two lists."""
