@@ -64,10 +64,10 @@ class OwnFormat:
                 row, added = self._keep(session, rows, known, entries)
         except (LookupError, TypeError, ValueError, OverflowError, RefusedRow, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
-        self._histories.drop(row.key)
-        self._environment.bus.publish(
-            SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id)
-        )
+        replaced = known if known is not None and known.id == row.id else None
+        if replaced is not None:
+            self._histories.forget(replaced.key)
+        self._environment.bus.publish(SessionUpdated(row.id) if replaced else SessionCreated(row.id))
         return [imported(row, added, len(entries) - added if known else 0)]
 
     def _known(self, session_id: str) -> SessionRow | None:

@@ -14,7 +14,7 @@ from tests.webapp.building import conversation, entries, followed, managed, mid,
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, Malformed, ReadOnlyStore, StoreError
-from webapp.services.planning.requests import PruneRequest
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.wiring import build
 
 
@@ -62,6 +62,17 @@ class TestRoundTrip:
         assert [load(short), load(short), load(whole), load(short), load(whole)] == [12, 0, 8, 0, 0]
         assert other.sessions.get("s").messages == 20
         assert list(other.verify()) == []
+
+    def test_forgets_the_history_of_what_it_replaces(self, app: App, other: App) -> None:
+        """The session has another number afterwards, under which its history is kept."""
+        followed(app, *conversation(3))
+        other.importing.import_file("x.jsonl", exported(app))
+        key = other.store.sessions.get("s").key
+        other.prunes.plan("s", PlanRequest(max_tokens=100))
+        assert key in other.histories._histories
+        app.ingest.append_records("s", entries(user("more"), start=50))
+        other.importing.import_file("x.jsonl", exported(app))
+        assert key not in other.histories._histories
 
     def test_of_another_session_with_the_same_id_gets_another_id(self, app: App, other: App) -> None:
         """Both sessions are kept."""
