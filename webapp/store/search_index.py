@@ -1,6 +1,6 @@
 """Full-text search over all messages: what is looked for, and the contract of a word index.
 
-An index holds words only; the text stays in the log, in `memories` and in `learnings`.
+The index of entries holds words only; their text stays in the log.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from scoring.summary.files import files_touched
 from scoring.summary.sections import in_full, ranked_lines
 from scoring.summary.tombstones import fitted
 from webapp.agents import AGENTS
-from webapp.agents.hook_runtime import hints as files
+from webapp.agents.hook_runtime import hints as hint_files
 from webapp.events import (
     ContextPruned,
     ContextRestored,
@@ -69,26 +69,26 @@ class Hints:
         """
         row = self._store.sessions.find(session_id)
         if row is None or row.deleted_at is not None:
-            for kind in (files.HINT, files.EDITS, files.STATE, files.ACTIVE):
-                files.remove(session_id, kind)
+            for kind in (hint_files.HINT, hint_files.EDITS, hint_files.STATE, hint_files.ACTIVE):
+                hint_files.remove(session_id, kind)
             return False
         session = Session.of(self._environment, row)
         recent = self._environment.clock() - session.row.last_activity_at <= AT_WORK_MS
         if session.row.source not in AGENTS or not session.row.followed or not recent:
             return False
         self._write_edits(session)
-        files.write(session_id, files.HINT, self.hint(session))
+        hint_files.write(session_id, hint_files.HINT, self.hint(session))
         return True
 
     def _write_edits(self, session: Session) -> None:
         """Write the edit script for an agent whose own process applies it, once there is anything to edit."""
         key_of = AGENTS[session.row.source].edit_key
-        if key_of is None or not (session.row.operations or files.read(session.id, files.EDITS)):
+        if key_of is None or not (session.row.operations or hint_files.read(session.id, hint_files.EDITS)):
             return
         with self._store.read():
             script = edit_script(session, key_of)
-        if script["edits"] or files.read(session.id, files.EDITS):
-            files.write(session.id, files.EDITS, {**script})
+        if script["edits"] or hint_files.read(session.id, hint_files.EDITS):
+            hint_files.write(session.id, hint_files.EDITS, {**script})
 
     def close(self) -> None:
         """Stop writing."""
@@ -98,7 +98,7 @@ class Hints:
     # -- off the thread that appends
 
     def _heard(self, event: Event) -> None:
-        if not isinstance(event, _CHANGES) or not Path(files.folder()).is_dir():
+        if not isinstance(event, _CHANGES) or not Path(hint_files.folder()).is_dir():
             return
         # What a person changed shows in the next call, so its hint does not wait.
         self._worker.put(event.session_id, at_once=not isinstance(event, MessagesAppended))
@@ -149,7 +149,7 @@ class Hints:
 
     def _lost(self, session: Session, made: SessionPlan, tokens: int) -> str:
         """Return what a compaction will remove and how to get it back; after one, what it removed."""
-        before = files.read(session.id, files.HINT)
+        before = hint_files.read(session.id, hint_files.HINT)
         known = before.get("tokens")
         if isinstance(known, int) and tokens < COMPACTED_SHARE * known:
             return str(before.get("lost", ""))

@@ -208,7 +208,7 @@ class Prunes:
         """Apply a plan with the summary that was written for it.
 
         Raises:
-            StalePlan: as `check`.
+            StalePlan, Conflict: as `check`.
         """
         with self._environment.lock(planned.session_id):
             with self._store.write(planned.session_id):
@@ -226,6 +226,7 @@ class Prunes:
 
         Raises:
             StalePlan: the session has changed; if a summary was being written, by more than new messages.
+            Conflict: what the summary covers has changed.
         """
         is_same = planned.view.session == session.key  # an id can come back with other messages
         if is_same and session.version == planned.version:

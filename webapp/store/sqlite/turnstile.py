@@ -20,9 +20,10 @@ PAUSES = (0.001, 0.01)
 
 
 class Turnstile:
-    """A lock on the folder of the database: it needs no file of its own, and ends with its process.
+    """A lock that lets waiting processes write in turn.
 
-    Where there are no such locks (Windows, some network drives), everybody passes at once.
+    It is on the folder of the database, needs no file of its own, and ends with its process. Where there are no such
+    locks (Windows, some network drives), everybody passes at once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,7 +34,7 @@ class Turnstile:
 
     @contextmanager
     def entered(self, seconds: float) -> Iterator[None]:
-        """Stand in the turnstile until the block ends; after `seconds` pass by, because who stands there may hang."""
+        """Hold the lock during the block; after `seconds` go on without it, because its holder may hang."""
         until, (pause, longest) = time.monotonic() + seconds, PAUSES
         while not (entered := self._enter()) and time.monotonic() < until:
             time.sleep(pause)
@@ -45,7 +46,7 @@ class Turnstile:
                 self._leave()
 
     def _enter(self) -> bool:
-        """Return False while another process stands in it."""
+        """Return False while another process holds it."""
         if sys.platform != "win32":
             import fcntl
 
