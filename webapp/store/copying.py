@@ -12,7 +12,7 @@ from itertools import islice
 from webapp.errors import Conflict, StoreError
 from webapp.store import Store
 from webapp.store.engine import Engine
-from webapp.store.indexed_text import index_entries
+from webapp.store.indexed_text import index_entries, index_memories
 from webapp.store.keys import ID_BYTES, SESSION_TABLES, SHIFT, is_long, of_session
 from webapp.store.parts import PARTS, Part, of_rows, rows_of
 from webapp.store.sessions import SessionRow
@@ -132,7 +132,7 @@ def _copy_rest(source: Engine, target: Store) -> None:
         target.db.run(f"DELETE FROM {table}")
     for table in COMMON:
         _move(source, target.db, table)
-    target.words.index_memories_again()
+    index_memories(target.db)
     for table, column in NUMBERED.items():
         target.db.set_last_number(table, column, source.last_number(table, column))
 

@@ -49,6 +49,13 @@ def unindex_entries(db: Engine, session: int, next_seq: int) -> None:
         db.words.remove(session, texts)
 
 
+def index_memories(db: Engine) -> None:
+    """Make the index of memories and learnings from their texts, inside `write()`."""
+    db.run("DELETE FROM memory_words")
+    for number, text in db.rows("SELECT id, text FROM memories"):
+        db.words.put_memory(number, text)
+
+
 def _texts(db: Engine, session: int, next_seq: int) -> Iterator[list[tuple[int, str]]]:
     """Yield the indexed text of each entry of a message, in batches."""
     for start in range(0, next_seq, BATCH):

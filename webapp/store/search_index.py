@@ -157,10 +157,6 @@ class WordIndex(ABC):
         """Remove a memory or learning that was deleted."""
 
     @abstractmethod
-    def index_memories_again(self) -> None:
-        """Make the index of memories and learnings from their texts."""
-
-    @abstractmethod
     def memories(self) -> set[int]:
         """Return the numbers of the memories and learnings that are in the index."""
 

@@ -75,11 +75,6 @@ class Usage(Subject):
         )
         self._db.run_many(sql, ((session, *row) for row in rows))
 
-    def has_call(self, session: int, call_key: str) -> bool:
-        """Return True if a call was reported before."""
-        sql = "SELECT 1 FROM calls WHERE session = ? AND call_key = ?"
-        return self._db.value(sql, (session, call_key)) is not None
-
     def reported_at(self, session: int, call_key: str) -> int | None:
         """Return the place in the log at which a call was reported, after its answer; None for an unknown call."""
         found = self._db.value(

@@ -17,8 +17,8 @@ class TestCalls:
                 store.usage.put_calls(row.key, [CallRow("c", 1, 1, "m", 1_000, output, 0, 0, 0, 900)])
         [call] = store.usage.calls(row.key)
         assert (call.input_tokens, call.output_tokens) == (1_000, 90)
-        assert store.usage.has_call(row.key, "c")
-        assert not store.usage.has_call(row.key, "d")
+        assert store.usage.reported_at(row.key, "c") is not None
+        assert store.usage.reported_at(row.key, "d") is None
 
 
 class TestSamples:

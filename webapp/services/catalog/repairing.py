@@ -20,7 +20,7 @@ from webapp.services.session.measuring import measure
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import features_text, whole
 from webapp.store.context import MESSAGE, PRUNED
-from webapp.store.indexed_text import index_entries
+from webapp.store.indexed_text import index_entries, index_memories
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.sessions import DAMAGED, SessionRow
 from webapp.store.verify import BROKEN
@@ -137,7 +137,7 @@ class Repairing:
 
     def _index(self) -> None:
         with self._store.write():
-            self._store.words.index_memories_again()
+            index_memories(self._store.db)
             self._store.words.clear()
             for row in self._store.sessions.all():
                 with suppress(DamagedStore, *BROKEN):  # `verify` says of which session words are missing

@@ -19,7 +19,6 @@ from webapp.services.session.replacements import cost
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, Item
-from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
 from webapp.store.summaries import SummaryRow
 
@@ -123,16 +122,9 @@ def _bring_back(session: Session, context: SessionContext, staying: set[int]) ->
     there = {item.ref for item in store.contexts.items(key, context.view) if item.kind == MESSAGE}
     missing = store.log.messages(key, sorted(staying - there))
     if context.view == PRUNED:
-        missing = {no: m for no, m in missing.items() if not _taken_by_us(session, m)}
+        missing = {no: m for no, m in missing.items() if not store.log.removed_by_us(key, m)}
         store.log.set_flag(key, missing, "out_operation", None)
     store.contexts.add(key, context.view, ((m.first_seq, no) for no, m in missing.items()))
-
-
-def _taken_by_us(session: Session, message: MessageRow) -> bool:
-    if message.out_operation is None:
-        return False
-    operation = session.environment.store.operations.get(session.key, message.out_operation)
-    return operation is not None and operation.actor != "agent"
 
 
 def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple[int, int]]:

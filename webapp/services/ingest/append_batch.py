@@ -261,7 +261,8 @@ class AppendBatch:
         """Add usage reported apart from a message, compared with the estimate after the last input it covers."""
         self.close_all()
         session, state = self.session, self.state
-        if self._store.usage.has_call(session.key, report.call_key) or report.call_key in self.reports.calls:
+        known = self._store.usage.reported_at(session.key, report.call_key) is not None
+        if known or report.call_key in self.reports.calls:
             return
         now = session.main.estimate
         before, answered = state.ends.get(report.input_end or "", (now, state.answered))

@@ -109,7 +109,7 @@ class Calls:
             return False
         keys = {*read.keys, *read.reply_keys}
         is_known = len(self._store.log.known(row.key, list(keys))) == len(keys)
-        is_counted = self._store.usage.has_call(row.key, read.reply.call)
+        is_counted = self._store.usage.reported_at(row.key, read.reply.call) is not None
         # Some local providers give an id to several calls. A call without its history can repeat no other's messages.
         return (is_known or is_counted) if read.follows else (is_known and is_counted)
 

@@ -18,7 +18,7 @@ from sqlite_utils import Database
 from scoring.history import UNSPACED
 from webapp.errors import DamagedStore
 from webapp.store.engine import Engine
-from webapp.store.indexed_text import index_entries
+from webapp.store.indexed_text import index_entries, index_memories
 from webapp.store.postgresql.seals import sealed_again, statements
 from webapp.store.sqlite.migrations import migrations
 from webapp.store.verify import BROKEN
@@ -38,7 +38,7 @@ def _index_again(db: Engine) -> None:
     for session, next_seq in db.rows(sql, (f"[{UNSPACED}]",)):
         with suppress(DamagedStore, *BROKEN):  # `verify` reports a damaged entry
             index_entries(db, session, next_seq)
-    db.words.index_memories_again()
+    index_memories(db)
 
 
 STEPS: dict[str, tuple[Statement, ...]] = {

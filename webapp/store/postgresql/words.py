@@ -133,11 +133,6 @@ class VectorWords(WordIndex):
     def remove_memory(self, number: int) -> None:
         self._db.run("DELETE FROM memory_words WHERE id = ?", (number,))
 
-    def index_memories_again(self) -> None:
-        self._db.run("DELETE FROM memory_words")
-        for found, text in self._db.rows("SELECT id, text FROM memories"):
-            self.put_memory(found, text)
-
     def memories(self) -> set[int]:
         return {found for (found,) in self._db.rows("SELECT id FROM memory_words")}
 

@@ -80,11 +80,6 @@ class Words(WordIndex):
     def remove_memory(self, number: int) -> None:
         self._db.run("DELETE FROM memory_words WHERE rowid = ?", (number,))
 
-    def index_memories_again(self) -> None:
-        self._db.run("DELETE FROM memory_words")
-        for found, text in self._db.rows("SELECT id, text FROM memories"):
-            self.put_memory(found, text)
-
     def memories(self) -> set[int]:
         return {number for (number,) in self._db.each("SELECT id FROM memory_words_docsize")}
 
