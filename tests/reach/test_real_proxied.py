@@ -16,6 +16,7 @@ from tests.reach.upstream import Upstream, strict_upstream
 from tests.servers import Server, running_server
 from tests.waiting import until
 from tests.webapp.proxy.conftest import running_proxy
+from webapp.agents.hook_runtime import hints
 
 pytestmark = pytest.mark.skipif(
     not PROGRAMS.is_dir(),
@@ -84,7 +85,7 @@ class TestThroughTheProxy:
         fixed = sum(regions.get(one, 0) for one in ("unseen", "tools", "system"))
         pruned = httpx.post(f"{url}/prune", json={"max_tokens": fixed + 3_000}, timeout=60)
         pruned.raise_for_status()
-        assert server.app.proxy_scripts.drained(60)
+        until(lambda: hints.read(name, hints.EDITS, hints.proxy_folder()).get("edits"))
         upstream.clear()
         machine.run(*ASK[source]("Go on", own))
         less = size(machine)

@@ -16,6 +16,8 @@ import pytest
 from tests.waiting import until
 from tests.webapp.proxy.calling import FUNCTIONS, RESPONSE_TOOLS, TOOLS
 from tests.webapp.proxy.conftest import Way
+from webapp.agents.hook_runtime import hints
+from webapp.services.session.session import Session
 
 OUTPUT = "\n".join(f"line {n}: " + "words of an output " * 4 for n in range(30))
 # The suite makes few turns; `python -m benchmarks.proxy turns` makes many with the same agents.
@@ -149,6 +151,19 @@ def taken_in(way: Way, agent: Agent) -> None:
     until(lambda: way.server.app.sessions.get(name).messages >= len(agent.items) + lists)
 
 
+def scripted(way: Way, agent: Agent) -> None:
+    """Wait until the script of an agent's session says what the server does."""
+    name, environment = f"proxy-{agent.session}", way.server.app.environment
+
+    def is_current() -> bool:
+        session, script = Session.load(environment, name), hints.read(name, hints.EDITS, hints.proxy_folder())
+        prunes = session.state.proxy.prunes
+        is_made = not prunes or script.get("at") == list(session.operations_version)
+        return script.get("prunes", False) is prunes and is_made
+
+    until(is_current)
+
+
 def prune(way: Way, agent: Agent, tokens: int) -> None:
     """Prune a session's conversation to about `tokens` tokens, and wait for the script."""
     taken_in(way, agent)
@@ -158,7 +173,7 @@ def prune(way: Way, agent: Agent, tokens: int) -> None:
     fixed = sum(one["tokens"] for one in regions if one["name"] in ("unseen", "tools", "system"))
     answer = httpx.post(f"{url}/prune", json={"max_tokens": fixed + tokens}, timeout=60)
     assert answer.status_code == 200, answer.text
-    assert way.server.app.proxy_scripts.drained(30)
+    scripted(way, agent)
 
 
 def size(agent: Agent) -> int:
@@ -177,7 +192,7 @@ def switch(way: Way, agent: Agent, *, on: bool = True) -> None:
     taken_in(way, agent)
     url = f"{way.server.url}/api/sessions/proxy-{agent.session}"
     httpx.patch(url, json={"proxy_prunes": on}, timeout=60).raise_for_status()
-    assert way.server.app.proxy_scripts.drained(30)
+    scripted(way, agent)
 
 
 AGENTS: dict[str, Callable[[str, str], Agent]] = {"messages": Messages, "chat": Chat, "items": Items}

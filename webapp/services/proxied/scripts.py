@@ -124,10 +124,6 @@ class ProxyScripts:
                 for kind in (hints.EDITS, hints.ACTIVE):
                     hints.remove(name, kind, folder)
 
-    def drained(self, seconds: float) -> bool:
-        """Wait until every change is written; return False if that takes longer."""
-        return self._worker.drained(seconds)
-
     def close(self) -> None:
         """Stop writing."""
         self._unsubscribe()

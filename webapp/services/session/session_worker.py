@@ -25,7 +25,7 @@ class SessionWorker:
         self._name, self._handle, self._interval, self._rest = name, handle, interval_seconds, rest
         self._queued: dict[str, None] = {}
         self._began: dict[str, float] = {}
-        self._wake, self._closed, self._busy = threading.Condition(), False, False
+        self._wake, self._closed = threading.Condition(), False
         self._thread: threading.Thread | None = None
 
     @property
@@ -46,11 +46,6 @@ class SessionWorker:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
             self._wake.notify_all()
-
-    def drained(self, seconds: float) -> bool:
-        """Wait until every queued session is handled; return False if that takes longer."""
-        with self._wake:
-            return self._wake.wait_for(lambda: not self._queued and not self._busy, seconds)
 
     def close(self) -> None:
         """Stop after the session that is being handled."""
@@ -76,8 +71,6 @@ class SessionWorker:
     def _next(self) -> str | None:
         """Return a session that is due, waiting for one; None at the end."""
         with self._wake:
-            self._busy = False
-            self._wake.notify_all()
             while not self._closed:
                 now = time.monotonic()
                 ready = next((one for one in self._queued if self._due(one) <= now), None)
@@ -85,7 +78,6 @@ class SessionWorker:
                     del self._queued[ready]
                     if self._interval:
                         self._began[ready] = now
-                    self._busy = True
                     return ready
                 due = min(map(self._due, self._queued), default=None)
                 self._wake.wait(None if due is None else due - now)

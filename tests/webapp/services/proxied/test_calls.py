@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.decoders import CALLS, Sample, call_of
 from tests.odd_values import with_odd_values
+from tests.waiting import until
 from tests.webapp.promises import Client
 from webapp.agents.hook_runtime import hints
 from webapp.app import App
@@ -62,6 +64,16 @@ def context(client: Client, name: str = "proxy-s") -> list[str]:
     """Return the texts of the messages in a session's context, in order."""
     rows = client.get(f"/api/sessions/{name}/messages?sort=oldest&fate=in").get_json()["messages"]
     return [row["text"] for row in rows]
+
+
+def script() -> Any:
+    """Return the edit script of the session; {} for none."""
+    return hints.read("proxy-s", hints.EDITS, hints.proxy_folder())
+
+
+def has_edits(count: int) -> bool:
+    """Return whether the script has so many edits."""
+    return len(script().get("edits", ())) == count
 
 
 TOOLS = [{"type": "function", "function": {"name": "bash", "parameters": {}}}]
@@ -354,38 +366,32 @@ class TestTheSwitch:
         """The proxy observes until pruning is switched on; no script is written for it."""
         take(client, [user("a")])
         assert session(client)["proxy"]["prunes"] is False
-        assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
+        assert script() == {}
 
-    def test_writes_and_removes_the_script(self, app: App, client: Client) -> None:  # X13
+    def test_writes_and_removes_the_script(self, client: Client) -> None:  # X13
         """The script of a session has its edits, and is deleted with the session."""
         take(client, [user("a")])
         client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
         mid = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"][1]["id"]
         take(client, [user("a"), said("Yes."), user("b")])
         client.post(f"/api/sessions/proxy-s/messages/{mid}/drop", json={})
-        assert app.proxy_scripts.drained(30)
-        script: Any = hints.read("proxy-s", hints.EDITS, hints.proxy_folder())
-        assert script["prunes"] is True
-        assert list(script["edits"].values()) == [{"drop": True}]
+        until(lambda: script().get("edits"))
+        assert script()["prunes"] is True
+        assert list(script()["edits"].values()) == [{"drop": True}]
         client.delete("/api/sessions/proxy-s?confirm=proxy-s")
-        assert app.proxy_scripts.drained(30)
-        assert hints.read("proxy-s", hints.EDITS, hints.proxy_folder()) == {}
+        until(lambda: script() == {})
 
-    def test_sends_again_what_an_undo_brought_back(self, app: App, client: Client) -> None:  # X13
+    def test_sends_again_what_an_undo_brought_back(self, client: Client) -> None:  # X13
         """After each undo the script has the edits of the operations that remain."""
         take(client, [user("a"), said("Yes."), user("b"), said("No."), user("c")])
         client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
         rows = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"]
-        counts = []
-        for path in (
-            *(f"messages/{rows[i]['id']}/drop" for i in (1, 2, 3)),
-            "operations/2/undo",
-            "operations/1/undo",
+        drops = (f"messages/{rows[i]['id']}/drop" for i in (1, 2, 3))
+        for path, count in zip(
+            (*drops, "operations/2/undo", "operations/1/undo"), (1, 2, 3, 1, 0), strict=True
         ):
             assert client.post(f"/api/sessions/proxy-s/{path}", json={}).status_code == 200
-            assert app.proxy_scripts.drained(30)
-            counts.append(len(hints.read("proxy-s", hints.EDITS, hints.proxy_folder())["edits"]))  # type: ignore[arg-type]
-        assert counts == [1, 2, 3, 1, 0]
+            until(partial(has_edits, count))
 
     def test_is_refused_for_other_sessions(self, client: Client) -> None:  # X13
         """A session that no proxy sees cannot be switched on."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
+from tests.waiting import until
 from tests.webapp.building import heard, transactions
 from tests.webapp.promises import Client
 from webapp.agents.hook_runtime import hints
@@ -261,6 +262,11 @@ class TestOneSession:
         assert found["session_id"] == f"{NAME}.agent-a1"
 
 
+def script() -> Any:
+    """Return the edit script of the session; {} for none."""
+    return hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
+
+
 def send_pruned() -> None:
     """Write down, as the proxy does before it sends a call, that the next one is sent pruned."""
     Path(hints.proxy_folder()).mkdir(exist_ok=True)
@@ -280,11 +286,9 @@ class TestSentPruned:
         calls = next(one for one in rows if one["role"] == "assistant")
         client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
         take(client, LATER, "msg_3")
-        assert app.proxy_scripts.drained(30)
-        script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
         keys = keys_of(LATER)
-        assert script["prunes"] is True
-        assert script["edits"] == {keys[1]: {"drop": True}, keys[2]: {"drop": True}}
+        until(lambda: script().get("edits") == {keys[1]: {"drop": True}, keys[2]: {"drop": True}})
+        assert script()["prunes"] is True
 
     def test_shortens_each_result_of_a_message(self, app: App, client: Client) -> None:  # X13
         """Parallel results are separate rows of the transcript, but one message of the request."""
@@ -298,9 +302,8 @@ class TestSentPruned:
             app.store.contexts.set_replacements(key, PRUNED, shorter)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
         take(client, LATER, "msg_3")
-        assert app.proxy_scripts.drained(30)
-        script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
-        assert script["edits"][keys_of(LATER)[2]]["outputs"] == {"t1": "t1", "t2": "t2"}
+        until(lambda: script().get("edits"))
+        assert script()["edits"][keys_of(LATER)[2]]["outputs"] == {"t1": "t1", "t2": "t2"}
 
     def test_counts_a_pruned_call_for_the_pruned_view(self, app: App, client: Client) -> None:  # X13
         """The transcript's usage is then that of the pruned context, even if its row comes before the copy."""
@@ -341,13 +344,11 @@ class TestSentPruned:
         take(client, HISTORY)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
         take(client, LATER, "msg_3")
-        assert app.proxy_scripts.drained(30)
+        until(lambda: script().get("prunes") is True)
         app.proxy_scripts._followed._links.clear()
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": False})
-        assert app.proxy_scripts.drained(30)
-        script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
-        assert script["prunes"] is False
-        assert "version" in script
+        until(lambda: script()["prunes"] is False)
+        assert "version" in script()
 
     @pytest.mark.parametrize("restarted", [False, True])
     @pytest.mark.parametrize("back", ["operations/1/undo", "messages/{}/restore"])
@@ -362,14 +363,9 @@ class TestSentPruned:
         calls = next(one for one in rows if one["role"] == "assistant")
         client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
         take(client, LATER, "msg_3")
-        edits = []
-        for undo in (False, True):
-            if undo:
-                if restarted:
-                    app.proxy_scripts._followed._links.clear()
-                path = f"/api/sessions/{NAME}/{back.format(calls['id'])}"
-                assert client.post(path, json={}).status_code == 200
-            assert app.proxy_scripts.drained(30)
-            script: Any = hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
-            edits.append(len(script["edits"]))
-        assert edits == [2, 0]
+        until(lambda: len(script().get("edits", ())) == 2)
+        if restarted:
+            app.proxy_scripts._followed._links.clear()
+        path = f"/api/sessions/{NAME}/{back.format(calls['id'])}"
+        assert client.post(path, json={}).status_code == 200
+        until(lambda: script()["edits"] == {})
