@@ -43,7 +43,7 @@ class TestMemoryPage:
         expect(row).to_have_count(1)
         assert [one.text for one in server.app.memory.listed("memory")] == ["the lexer lives in src/lexer.py"]
 
-    def test_shows_what_is_changed_elsewhere(self, page: Page, server: Server) -> None:  # M8, D1
+    def test_shows_what_is_changed_elsewhere(self, page: Page, server: Server) -> None:  # M8
         """As on another page or by a program; a text that is being edited stays as it is typed."""
         kept = server.app.memory.add("memory", "the parser lives in src/parser.py").id
         open_live(page, server, "/memory")
@@ -58,7 +58,7 @@ class TestMemoryPage:
         page.get_by_role("button", name="Cancel").click()
         expect(rows.locator(".snippet")).to_have_text(["added elsewhere", "changed elsewhere"])
 
-    def test_shows_what_is_dismissed_elsewhere(self, page: Page, server: Server) -> None:  # M8, D1
+    def test_shows_what_is_dismissed_elsewhere(self, page: Page, server: Server) -> None:  # M8
         """A proposal leaves the page, and comes back with the undo of that."""
         followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         open_live(page, server, "/memory?kind=learnings")

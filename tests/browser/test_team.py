@@ -97,7 +97,7 @@ class TestRetention:
         expect(panel.get_by_role("status")).to_contain_text("No session is beyond the limits.")
         assert "old" not in [one.id for one in server.app.sessions.list()]
 
-    def test_show_what_is_set_elsewhere(self, page: Page, server: Server) -> None:  # D1
+    def test_show_what_is_set_elsewhere(self, page: Page, server: Server) -> None:
         """As on another page, without a reload."""
         open_live(page, server, "/settings")
         page.locator("retention-panel").scroll_into_view_if_needed()

@@ -30,7 +30,7 @@ class TestMemory:
             app.memory.get(kind, made.id)
 
     @pytest.mark.parametrize("kind", ["memory", "learning"])
-    def test_announce_each_change(self, app: App, kind: str) -> None:  # M8, D1
+    def test_announce_each_change(self, app: App, kind: str) -> None:  # M8
         """Open pages show it."""
         events = heard(app)
         number = app.memory.add(kind, "deploy on Mondays").id
@@ -176,7 +176,7 @@ class TestProposals:
         app.memory.add("learning", DECIDED)
         assert app.memory.proposals("s") == app.memory.proposed() == []
 
-    def test_announce_a_dismissal_and_its_undo(self, app: App) -> None:  # M8, D1
+    def test_announce_a_dismissal_and_its_undo(self, app: App) -> None:  # M8
         """Open pages show it."""
         events = heard(app)
         app.memory.dismiss(DECIDED)

@@ -236,7 +236,7 @@ class TestOneSession:
         assert listed(client) == [NAME]
         assert session(client)["proxy"]["calls"] == 2
 
-    def test_tells_pages_the_new_parent_of_its_sub_agents(self, app: App, client: Client) -> None:  # X13, D1
+    def test_tells_pages_the_new_parent_of_its_sub_agents(self, app: App, client: Client) -> None:  # X13
         """Each of them is below the followed session then."""
         take(client, [FIRST], "msg_1")
         child = take(client, [FIRST], "msg_2", session=f"proxy-{NAME}.a1", parent=f"proxy-{NAME}")
