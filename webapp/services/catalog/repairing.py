@@ -50,9 +50,8 @@ class Repairing:
                 continue
             try:
                 with self._environment.lock(row.id):
-                    with self._store.write(
-                        row.id
-                    ):  # the session as it is now: others may have appended to it
+                    # The session as it is now: others may have appended to it.
+                    with self._store.write(row.id):
                         self._rebuild(Session.load(self._environment, row.id))
                     with self._store.write(row.id):
                         self._store.seal(row.key, DERIVED)
