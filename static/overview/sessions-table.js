@@ -25,7 +25,7 @@ const COLUMNS = [
   ["c-trend", "", "Trend"],
   ["c-tokens num", "tokens", "Tokens / limit"],
   ["c-growth num", "growth", "Per turn"],
-  ["c-left num", "left", "Turns left"],
+  ["c-left num", "left", "To target"],
   ["c-prunes num", "prunes", "Prunes"],
   ["c-last num", "last", "Last"],
 ];
