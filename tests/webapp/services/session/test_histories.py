@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -19,7 +19,18 @@ from scoring.history import Facts, Features, analyse
 from scoring.messages import Message
 from tests.scoring.builders import any_messages
 from tests.shared import shared_files
-from tests.webapp.building import call, conversation, entries, entry, followed, mid, result, said, user
+from tests.webapp.building import (
+    call,
+    conversation,
+    entries,
+    entry,
+    followed,
+    mid,
+    result,
+    said,
+    transactions,
+    user,
+)
 from webapp.agents.records import Compaction
 from webapp.app import App
 from webapp.errors import BusyStore, Conflict, CoppiceError, StalePlan
@@ -226,14 +237,7 @@ class TestContents:
     ) -> None:
         """The transaction that stores them writes to their session only."""
         followed(app, *conversation(3))
-        opened: list[str | None] = []
-        write = app.store.write
-
-        def recorded(session_id: str | None = None) -> AbstractContextManager[None]:
-            opened.append(session_id)
-            return write(session_id)
-
-        monkeypatch.setattr(app.store, "write", recorded)
+        opened = transactions(app, monkeypatch)
         assert app.histories.of(Session.load(app.environment, "s")).history.features == in_full(app, "s")
         assert opened == ["s"]
 
