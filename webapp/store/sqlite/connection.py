@@ -139,7 +139,8 @@ class Connections(Engine):
         if own is None:
             if self._closed.is_set():
                 raise self._ending()
-            own = _ThreadConnection(self._open())
+            with self._translated("opening"):
+                own = _ThreadConnection(self._open())
             self._local.own = own
             with self._lock:
                 self._all.add(own)

@@ -13,6 +13,7 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
+from tests.disks import AVAILABLE, disk
 from tests.waiting import PATIENCE, until
 from webapp.errors import (
     BusyStore,
@@ -330,6 +331,17 @@ class TestErrors:
         (tmp_path / "file").write_text("")
         with pytest.raises(StoreError):
             Connections(tmp_path / "file" / "a.db")
+
+    @pytest.mark.skipif(not AVAILABLE, reason="SQLite's functions cannot be reached in this Python")
+    def test_name_a_disk_that_fails_when_a_thread_begins(self, tmp_path: Path) -> None:
+        """A thread's first statement opens its connection, which reads the file."""
+        with disk(tmp_path) as failing, closing(Connections(tmp_path / "a.db")) as db:
+            with ThreadPoolExecutor(1) as pool, failing.failing("read fails", 0):
+                first = pool.submit(db.rows, "SELECT 1")
+                with pytest.raises(StoreError, match="opening .*a.db failed: disk I/O error"):
+                    first.result()
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(db.rows, "SELECT 1").result() == [(1,)]
 
     def test_keep_the_cause(self, store: Store) -> None:
         """SQLite's own error is chained for the log."""
