@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.waiting import drawn, fast_forward, hold, holds, intercept, open_live
 from tests.browser.writing import managed
@@ -91,8 +91,11 @@ class TestMemoryPage:
         page.locator(".hit").get_by_role("button", name="Delete").click()
         undo = page.get_by_role("button", name="Undo")
         expect(undo).to_be_visible()
-        refusal = {"error": {"type": "busy", "message": "the store is busy"}}
-        intercept(page, "**/api/memories", lambda route: route.fulfill(status=503, json=refusal))
+
+        def refuse(route: Route) -> None:
+            route.fulfill(status=503, json={"error": {"type": "busy", "message": "the store is busy"}})
+
+        intercept(page, "**/api/memories", refuse, method="POST")
         undo.click()
         expect(page.get_by_role("alert")).to_contain_text("Could not undo: the store is busy")
 

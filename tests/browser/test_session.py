@@ -129,7 +129,7 @@ class TestPruning:
     def test_shows_the_saved_choices_after_a_failed_change(self, page: Page, server: Server) -> None:
         """A switch or a choice that the server did not take shows again what holds."""
         open_session(page, server, managed(server, 4, tokens=50))
-        intercept(page, "**/api/sessions/*", lambda route: route.abort())
+        intercept(page, "**/api/sessions/*", lambda route: route.abort(), method="PATCH")
         page.get_by_label("More", exact=True).click()
         switch = page.get_by_role("switch", name="Automatic pruning")
         switch.click()

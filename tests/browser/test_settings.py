@@ -122,11 +122,7 @@ class TestWeights:
     def test_keep_the_save_bar_free_of_notices(self, page: Page, server: Server) -> None:
         """A notice is shown above the bar with the Save button."""
         page.set_viewport_size({"width": 390, "height": 800})
-        intercept(
-            page,
-            "**/api/settings",
-            lambda route: route.abort() if route.request.method == "PUT" else route.continue_(),
-        )
+        intercept(page, "**/api/settings", lambda route: route.abort(), method="PUT")
         page.goto(f"{server.url}/settings")
         weight(page, "role").fill("31")
         page.get_by_role("button", name="Save").click()

@@ -40,13 +40,24 @@ def fast_forward(page: Page, seconds: int = 30) -> None:
     drawn(page)
 
 
-def intercept(page: Page, pattern: str | re.Pattern[str], handler: Callable[[Route], object]) -> None:
-    """Answer matching requests with `handler` from now on.
+def intercept(
+    page: Page, pattern: str | re.Pattern[str], handler: Callable[[Route], object], *, method: str = ""
+) -> None:
+    """Answer matching requests with `handler` from now on; with a `method`, only those by it.
+
+    A test that lets a change fail names its method: a late event can make the page read again at the same address.
 
     Chromium confirms an interception before it reaches the loader of an open page, so on a busy machine the page's next
     request could pass. This function returns only after a test request was intercepted.
     """
-    page.route(pattern, handler)
+
+    def answer(route: Route) -> None:
+        if method in {"", route.request.method}:
+            handler(route)
+        else:
+            route.fallback()
+
+    page.route(pattern, answer)
     if not page.url.startswith("http") or page.url.endswith(PROBE):
         return  # no page of ours is open
     page.route(f"**{PROBE}", lambda route: route.fulfill(status=CAUGHT))
