@@ -32,6 +32,7 @@ const EVENTS = [
   "context:restored",
   "settings:changed",
   "models:changed",
+  "resync",
 ];
 /** True on Coppice's own pages, which have the live connection. */
 const isOurs = document.querySelector("script#choices") !== null;

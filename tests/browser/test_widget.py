@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable
+from functools import partial
 
-from playwright.sync_api import Error, Page, Request, expect
+from playwright.sync_api import Error, Page, Request, WebSocketRoute, expect
 
 from tests.browser.waiting import drawn, hold, holds, intercept, until, without_live_connection
 from tests.browser.writing import feed, managed
@@ -117,6 +119,33 @@ class TestTheWidget:
         expect(count).to_have_text("5")
         feed(server, after, 1, tokens=50, start=5)
         expect(count).to_have_text("6")
+
+    def test_shows_what_came_before_it_joined_the_room(self, page: Page, server: Server) -> None:
+        """A message between the first read and the subscription caused no event for this page."""
+        session = managed(server, 2, tokens=50)
+        held: list[Callable[[], None]] = []
+
+        def delay(route: WebSocketRoute) -> None:
+            to_server = route.connect_to_server()
+
+            def send(message: str | bytes) -> None:
+                if "subscribe" in str(message) and session in str(message):
+                    held.append(partial(to_server.send, message))
+                else:
+                    to_server.send(message)
+
+            route.on_message(send)
+
+        page.route_web_socket("**/socket.io/**", delay)
+        page.goto(f"{server.url}/search")
+        page.evaluate(NO_POLLING)
+        page.evaluate(PUT, session)
+        count = page.locator("context-manager-widget dd").first
+        expect(count).to_have_text("2")
+        until(page, lambda: held)
+        feed(server, session, 1, tokens=50, start=2)
+        held[0]()
+        expect(count).to_have_text("3")
 
     def test_leaves_the_rooms_of_sessions_that_it_shows_no_more(self, page: Page, server: Server) -> None:
         """The server no longer sends the changes of a session that was shown before."""
