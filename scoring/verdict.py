@@ -12,7 +12,7 @@ from typing import Literal
 
 from scoring.counted import counted
 
-Kind = Literal["empty", "over", "fine", "clear", "above", "resume", "now"]
+Kind = Literal["empty", "over", "fine", "clear", "wait", "above", "resume", "now"]
 Activity = Literal["live", "resting", "unused", "ended"]
 Action = Literal["prune", "clear", "resume", "export"]
 
@@ -22,12 +22,13 @@ FEW_TURNS = 5
 MANY = 100
 # The place of each kind in the order of the overview. An inactive session is never more urgent than RESTING.
 URGENCY: Mapping[Kind, int] = {
-    "empty": 0, "over": 0, "fine": 1, "clear": 2, "above": 4, "resume": 5, "now": 6,
+    "empty": 0, "over": 0, "fine": 1, "clear": 2, "wait": 2, "above": 4, "resume": 5, "now": 6,
 }  # fmt: skip
 RESTING = 3
 
 REVERSIBLE = "Can be undone."
 UNTOUCHED = "Can be undone; the agent is untouched until you resume it."
+WHEN_COLD = " now, at once when the provider's cache is cold"
 NEW_FILE = "Writes a new transcript; the agent's own file is untouched."
 
 
@@ -56,7 +57,8 @@ class SessionFacts:
     `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is the
     tokens a turn adds, None if unknown. `days_unused` counts whole days and matters if the activity is "unused".
     `prune` is the price of a plan that cuts to the aim, `clear` the plan that clears redundant outputs; both are None
-    until they are known. A gain below `least_gain` is not worth a prune.
+    until they are known. A gain below `least_gain` is not worth a prune. `cache_is_warm`: the provider's cache is of
+    use, so that a prune is cheaper later, unless its price is 0 calls already (X26).
     """
 
     tokens: int
@@ -75,6 +77,7 @@ class SessionFacts:
     automatic: bool = False
     prune: Price | None = None
     clear: Clearing | None = None
+    cache_is_warm: bool = False
 
     @property
     def turns_to_target(self) -> int | None:
@@ -85,6 +88,10 @@ class SessionFacts:
     def turns_to_limit(self) -> int | None:
         """Return the turns until the context is full at the current growth; None if it does not grow."""
         return _turns_until(self.limit, self.tokens, self.growth)
+
+    def waits(self, price: Price | None) -> bool:
+        """Return whether a plan had better wait for a cold cache: it costs something now, and nothing then."""
+        return self.cache_is_warm and price is not None and bool(price.break_even_calls)
 
     def pays_back(self, price: Price, turns: int | None) -> bool:
         """Return whether a plan has paid back within so many turns of this session, and within MANY calls."""
@@ -124,10 +131,11 @@ def verdict_of(facts: SessionFacts) -> Verdict:
     if facts.tokens > facts.target:
         return _above(facts)
     if (clear := facts.clear) is not None and _is_worth_clearing(facts, clear):
-        text = (
-            f"{_redundant_words(clear)}: clearing them{_payback(clear.price) or ' makes every call smaller'}"
-        )
-        return _advice("clear", facts, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
+        back = _payback(clear.price) or " makes every call smaller"
+        waits = facts.waits(clear.price)
+        text = f"{_redundant_words(clear)}: clearing them{back}{WHEN_COLD if waits else ''}"
+        kind: Kind = "wait" if waits else "clear"
+        return _advice(kind, facts, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
     return _nothing_needed("fine", facts, _pace(facts))
 
 
@@ -173,15 +181,23 @@ def _above(facts: SessionFacts) -> Verdict:
     if price is not None and price.freed <= 0:
         text = f"{_fullness(facts)}, above the target of {target}, and all that is left is protected"
         return _advice("above", facts, text, "prune", "See why…")
-    if facts.tokens >= facts.limit or (turns is not None and turns <= FEW_TURNS):
+    if _runs_out(facts):
         return _advice("now", facts, _now(facts, turns), "prune", "See the plan…")
     freed = facts.pruned - facts.aim if price is None else price.freed
     aim = _percent(facts.aim, facts)
     text = f"{_fullness(facts)}, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
     if price is not None and (back := _payback(price)):
+        if facts.waits(price):
+            return _advice("wait", facts, f"{text} and{back}{WHEN_COLD}", "prune", "See the plan…")
         soon = facts.pays_back(price, turns)
         text += f" and{back}" if soon else f", but{back}, more than are left before it is full"
     return _advice("above", facts, text, "prune", "See the plan…")
+
+
+def _runs_out(facts: SessionFacts) -> bool:
+    """Return whether the context is full, or will be in a few turns."""
+    turns = facts.turns_to_limit
+    return facts.tokens >= facts.limit or (turns is not None and turns <= FEW_TURNS)
 
 
 def _now(facts: SessionFacts, turns: int | None) -> str:
@@ -195,6 +211,9 @@ def _now(facts: SessionFacts, turns: int | None) -> str:
 def _resume(facts: SessionFacts) -> Verdict:
     """Return the verdict if the pruned view is small enough but the agent still sends the whole context."""
     share, pruned = _percent(facts.tokens, facts), _percent(facts.pruned, facts)
+    if facts.resumable and facts.cache_is_warm and not _runs_out(facts):
+        text = f"Resume from the pruned copy when the provider's cache is cold: it is {pruned} full"
+        return _advice("wait", facts, f"{text}, the agent's own context {share}", "resume", "Resume…")
     if facts.resumable:
         text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
         return _advice("resume", facts, text, "resume", "Resume…")

@@ -33,6 +33,7 @@ EXAMPLES: tuple[Event, ...] = (
     events.SessionCreated("s1"),
     events.SessionUpdated("s1"),
     events.SessionJudged("s1"),
+    events.CacheExpired("s1"),
     events.SessionDeleted("s1"),
     events.MessagesAppended("s1", (41, 42), 2),
     events.ContextPruned("s1", 7, "automatic", 100_000, 60_000, 42, ("m1",), 30.0),

@@ -38,6 +38,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "automatic": "Prune automatically when an append crosses the target. A session can override this.",
         "minimum_gain_percent": "The least that an automatic prune must free, as a share of the input limit; with a "
         "cap, as a share of the cap / the target's percent.",
+        "wait_for_cold_cache": "Automatic pruning and advice wait until the provider's cache has expired, or the next "
+        "call writes it again anyway; but only while the window has room for another turn.",
     },
     "What is kept": {
         "fresh_tail": "The number of newest messages that are never dropped.",

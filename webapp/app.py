@@ -30,6 +30,7 @@ from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
+from webapp.services.pruning.cold_caches import ColdCaches
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
@@ -74,6 +75,7 @@ class App:
     summarising: Summarising
     overflow: Overflow
     automatic: AutomaticPruning
+    cold_caches: ColdCaches
     background: BackgroundSummaries
     status: Status
     verdicts: Verdicts
@@ -105,6 +107,7 @@ class App:
         self.hints.close()
         self.proxy_scripts.close()
         self.verdict_refresher.close()
+        self.cold_caches.close()
         self.background.close()
         self.environment.leases.close()
         self.webhooks.close()

@@ -37,6 +37,13 @@ class SessionJudged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CacheExpired(Event):
+    """The provider's cache of the session has expired because no call came in time. A prune costs nothing extra now."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionDeleted(Event):
     """The session and its log were deleted."""
 

@@ -40,6 +40,7 @@ from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
+from webapp.services.pruning.cold_caches import ColdCaches
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
@@ -105,7 +106,10 @@ def build(config: Config, *, serves: bool = False) -> App:
     plan_summaries = PlanSummaries(environment, summarising)
     prunes = Prunes(environment, histories, planning, messages, plan_summaries)
     overflow = Overflow(environment, histories, summarising)
-    automatic = AutomaticPruning(environment, histories, planning, prunes, plan_summaries, overflow)
+    cold_caches = ColdCaches(environment)
+    automatic = AutomaticPruning(
+        environment, histories, planning, prunes, plan_summaries, overflow, cold_caches
+    )
     ingest = Ingest(environment, histories, automatic)
     appender = TranscriptAppender(environment, ingest)
     background = BackgroundSummaries(environment, summarising, automatic)
@@ -134,6 +138,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         summarising=summarising,
         overflow=overflow,
         automatic=automatic,
+        cold_caches=cold_caches,
         background=background,
         status=Status(environment, background, sessions),
         verdicts=verdicts,

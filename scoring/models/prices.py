@@ -2,9 +2,9 @@
 
 A provider's cache holds the prefix of a context that is unchanged since the previous call. So a prune costs something
 once: everything after the first change is written to the cache again. If the cache has expired, the next call writes
-everything anyway. Each later call saves the cached read of the removed tokens. Writing to a cache that lives for an
-hour costs twice the price of input. If a provider has no price for cache writes, a write costs as much as input; if it
-has none for cached reads, there is no cache. Unknown values are None, never 0.
+everything anyway, and pruned it writes less. Each later call saves the cached read of the removed tokens. Writing to a
+cache that lives for an hour costs twice the price of input. If a provider has no price for cache writes, a write costs
+as much as input; if it has none for cached reads, there is no cache. Unknown values are None, never 0.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class PruneCost:
     `saved_per_call` and `rewritten_once` are tokens; `saved_cost` applies to each later call, `rewrite_cost` to the
     next one only. The prune has paid back after `break_even_calls` calls: 0 if rewriting costs nothing, None if it
     never pays back or prices are unknown. `cold`: the cache has expired, so rewriting costs nothing extra.
+    `saved_when_cold` is what it saves on the first call that finds the cache expired, None if prices are unknown.
     """
 
     saved_per_call: int
@@ -54,6 +55,7 @@ class PruneCost:
     rewrite_cost: float | None
     currency: str = CURRENCY
     cold: bool = False
+    saved_when_cold: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,10 @@ def prune_cost(
     write = _hour_price(model) if hour else write
     once, each = 0.0 if cold else rewritten * max(0.0, write - cached), saved * cached
     calls = ceil(once / each) if each > 0 else (0 if once == 0 else None)
-    return PruneCost(saved, rewritten, calls, _dollars(each), _dollars(once), cold=cold)
+    when_cold = _dollars(saved * write)
+    return PruneCost(
+        saved, rewritten, calls, _dollars(each), _dollars(once), cold=cold, saved_when_cold=when_cold
+    )
 
 
 def spent(calls: Iterable[tuple[CallTokens, ModelLimits]]) -> Spent | None:

@@ -57,8 +57,9 @@ class Settings:
     unresolved error, the last statement) are kept first, up to `guarded_percent` of the budget that is left after
     the messages that are always kept; rules may take all of it even if the task does too. `mark_changed` marks the
     lines of an output that a dropped edit removed.
-    `minimum_gain_percent` of the input limit is what an automatic prune has to gain. `task_type` is a task type by
-    name, "auto" to recognise the type of each session, or "any" for these weights and keywords in all sessions;
+    `minimum_gain_percent` of the input limit is what an automatic prune has to gain; with `wait_for_cold_cache` it
+    waits for a moment at which it breaks no cache that is of use (X26). `task_type` is a task type by name, "auto" to
+    recognise the type of each session, or "any" for these weights and keywords in all sessions;
     `task_types` holds the own settings of each type. The `stage_*` say what is tried before anything is dropped
     (`scoring.planning.stages`). `windows` selects the model table, `counting` how tokens are counted.
 
@@ -103,6 +104,7 @@ class Settings:
     mark_changed: bool = True
     automatic: bool = False
     minimum_gain_percent: float = 5.0
+    wait_for_cold_cache: bool = True
     stage_duplicates: bool = True
     stage_superseded: bool = True
     stage_outputs: Literal["off", "shorten", "clear"] = "off"
@@ -152,6 +154,7 @@ BLUEPRINT = Settings(
     guarded_percent=0.0,
     mark_changed=False,
     minimum_gain_percent=0.0,
+    wait_for_cold_cache=False,
     stage_duplicates=False,
     stage_superseded=False,
     windows="blueprint",

@@ -8,6 +8,7 @@ import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { estimated, optionElements, stateIcon, tokenCount } from "../shared/session-parts.js";
 import { typeName, typeReason } from "../shared/task-types.js";
+import { agoTime, untilTime } from "../shared/times.js";
 import {
   certaintyReason,
   choiceName,
@@ -47,6 +48,7 @@ const NEEDS = {
   above: "act",
   resume: "act",
   clear: "may",
+  wait: "may",
   fine: "none",
   over: "none",
   empty: "none",
@@ -288,7 +290,7 @@ export function bars(session, cost = null) {
     ${differs && bar("Pruned view", prunedWords(agent, pruned), pruned, session, false)}
     ${!agent && bar("Context", "what the next call sends", pruned, session, true)} ${legend(session)}
     <details class="bar-notes small muted">
-      <summary>${noteWords(session, cost)}</summary>
+      <summary>${noteWords(session, cost)}${cacheWords(session.cache)}</summary>
       ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
       ${agent && (session.proxy ? OBSERVED : FOLLOWED)}
     </details>
@@ -306,6 +308,16 @@ function noteWords({ task_type, agent, pruned }, cost) {
     agent && "prunes leave the agent's own context as it is",
   ];
   return words.filter(Boolean).join(" · ");
+}
+
+/** How long the provider's cache still holds the context. @param {Api.PromptCache | null} cache */
+function cacheWords(cache) {
+  if (!cache) return "";
+  const { cold, cold_at, minutes } = cache;
+  const kept = minutes === 60 ? "an hour" : counted(minutes, "minute");
+  const why = `The provider keeps a context for ${kept} after a call. A prune is free of extra cost then.`;
+  const state = cold ? html`cold, expired ${agoTime(cold_at)}` : html`warm, cold ${untilTime(cold_at)}`;
+  return html` · <span title=${why}>provider's cache ${state}</span>`;
 }
 
 /** The session's task type, its reason, and the choice of another. @param {Api.Session} session */

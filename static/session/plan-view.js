@@ -5,6 +5,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
 import { optionElements, planBar, tokenCount } from "../shared/session-parts.js";
+import { agoTime, untilTime } from "../shared/times.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
 import { panelText, rowTokens } from "./message-row.js";
@@ -40,7 +41,7 @@ export function planBody(view) {
     ${tuning(view)}
     ${plan.over_budget && overBudget(plan.over_budget)}
     ${plan.nothing_to_do && nothingToDo(plan)}
-    ${chosen(view)} ${groups(view)} ${bill(plan, certaintyOfParts(session.pruned))}`;
+    ${chosen(view)} ${groups(view)} ${bill(plan, session)}`;
 }
 
 /** What a plan clears whatever the aim is. */
@@ -179,9 +180,10 @@ function row(message, certainty) {
   </li>`;
 }
 
-/** @param {Api.Plan} plan @param {string} certainty */
-function bill({ cache, removed_count, shortened_count }, certainty) {
+/** @param {Api.Plan} plan @param {Api.Session} session */
+function bill({ cache, removed_count, shortened_count }, session) {
   if (removed_count + shortened_count === 0) return "";
+  const certainty = certaintyOfParts(session.pruned);
   /** @param {string} what @param {number} tokens @param {number | null} cost */
   const line = (what, tokens, cost) => {
     const price =
@@ -190,19 +192,31 @@ function bill({ cache, removed_count, shortened_count }, certainty) {
   };
   const back = cache.break_even_calls;
   const wait = back === null || cache.cold ? "the next call" : paysBack(back);
+  const moment = cheapestMoment(cache, session.cache, certainty);
   return html`<dl class="kv">
     ${line("Saved on every next call", cache.saved_per_call, cache.saved_cost)}
     ${line("Cache rewritten once", cache.rewritten_once, cache.rewrite_cost)}
-    ${
-      cache.cold &&
-      html`<dt class="small wide-dt">
-        The provider's cache has expired, so the next call writes everything again anyway: pruning now costs
-        nothing extra.
-      </dt>`
-    }
+    ${moment && html`<dt class="small wide-dt">${moment}</dt>`}
     ${back !== null && html`<dt>Pays back after</dt><dd>${wait}</dd>`}
     ${cache.saved_cost !== null && html`<dt class="small wide-dt">Tokens, and money at list price.</dt>`}
   </dl>`;
+}
+
+/** What a prune costs when the provider's cache is cold, or why it costs nothing extra now.
+ * @param {Api.PruneCost} cost @param {Api.PromptCache | null} cache @param {string} certainty */
+function cheapestMoment({ cold, saved_when_cold, rewritten_once, currency }, cache, certainty) {
+  const less =
+    saved_when_cold !== null &&
+    html`, and the next call costs ${money(saved_when_cold, currency, certainty)} less`;
+  if (cold)
+    return html`The provider's cache has expired, so the next call writes everything again anyway: pruning now
+      costs nothing extra${less}.`;
+  if (!cache || saved_when_cold === null) return "";
+  if (cache.changed && rewritten_once === 0)
+    return html`The next call writes all of this again anyway, because something before it has changed since
+      the last one: pruning now costs nothing extra.`;
+  return html`The provider's cache was used ${agoTime(cache.called_at)} and expires
+    ${untilTime(cache.cold_at)} if no call comes. Pruning costs nothing extra then${less}.`;
 }
 
 /** @param {PlanView} view */

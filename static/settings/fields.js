@@ -59,7 +59,9 @@ export const SECTIONS = {
       automatic | Prune automatically when a session crosses its target |
         | The default; sessions can differ. Prunes can be undone. Followed agents send less once resumed.
       minimum_gain_percent | Minimum gain | % of limit
-        | Automatic pruning waits until a prune gains this much.`),
+        | Automatic pruning waits until a prune gains this much.
+      wait_for_cold_cache | Wait until the provider's cache is cold |
+        | A prune then costs nothing extra. It waits no longer than the window has room for another turn.`),
   ],
   room: [
     "Window and counting",

@@ -92,6 +92,15 @@ export function ago(iso, now) {
   return seconds < 5 ? "now" : relative.format(-seconds, "second");
 }
 
+/** The time until a moment, in one unit: "in 5 min", "now". @param {string} iso @param {number} now
+ * milliseconds */
+export function until(iso, now) {
+  const seconds = Math.ceil((Date.parse(iso) - now) / 1000);
+  for (const [size, unit] of STEPS)
+    if (seconds > size) return relative.format(Math.ceil(seconds / size), unit);
+  return seconds > 0 ? relative.format(seconds, "second") : "now";
+}
+
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const CLOCK = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit" });
 const clock = new Intl.DateTimeFormat(undefined, CLOCK);

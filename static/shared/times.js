@@ -1,5 +1,6 @@
-// Relative times: <time datetime="…" data-ago> is updated in place, by <coppice-status> on every page.
-import { ago, moment } from "./format.js";
+// Relative times: <time datetime="…" data-ago> and <time datetime="…" data-until> are updated in place, by
+// <coppice-status> on every page.
+import { ago, moment, until } from "./format.js";
 import { html, written } from "./html.js";
 
 /** @param {string | null} iso */
@@ -7,6 +8,12 @@ export function agoTime(iso) {
   if (!iso) return "–";
   const words = ago(iso, Date.now());
   return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${written(words)}></time>`;
+}
+
+/** A moment to come. @param {string} iso */
+export function untilTime(iso) {
+  const words = until(iso, Date.now());
+  return html`<time datetime=${iso} data-until title=${moment(iso)} .textContent=${written(words)}></time>`;
 }
 
 /** The beginning of a day in the reader's time zone, as a moment. A text that is no day stays, so that the
@@ -22,8 +29,9 @@ export function beginOf(day, later = 0) {
 /** Updates all relative times below `root`. @param {ParentNode} root */
 export function refreshTimes(root) {
   const now = Date.now();
-  for (const time of root.querySelectorAll("time[data-ago]")) {
-    const text = ago(time.getAttribute("datetime"), now);
+  for (const time of root.querySelectorAll("time[data-ago], time[data-until]")) {
+    const iso = time.getAttribute("datetime");
+    const text = iso && time.hasAttribute("data-until") ? until(iso, now) : ago(iso, now);
     if (time.textContent !== text) time.textContent = text;
   }
 }

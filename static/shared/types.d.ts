@@ -171,6 +171,9 @@ declare namespace Api {
     cause: Cause | null;
   }
   interface Problem { type: string; message: string; details: Detail[]; }
+  interface PromptCache {
+    called_at: string; cold_at: string; minutes: number; cold: boolean; changed: boolean;
+  }
   interface Proposal {
     text: string; session_id: string; session_title: string; message_id: string; number: number;
     at: string | null;
@@ -190,6 +193,7 @@ declare namespace Api {
   interface PruneCost {
     saved_per_call: number; rewritten_once: number; break_even_calls: number | null;
     saved_cost: number | null; rewrite_cost: number | null; currency: string; cold: boolean;
+    saved_when_cold: number | null;
   }
   interface PruneEvent {
     session_id: string; prune_id: number; kind: string; reason: string; original: number; final: number;
@@ -237,9 +241,9 @@ declare namespace Api {
     window_kind: "table" | "own" | "reported" | "compaction" | "marker" | "usage" | "remembered" | "usual";
     over_limit: OverLimit | null; agent: Gauge | null; pruned: Gauge; prunes: number; operations: number;
     messages: number; turns: number; created_at: string | null; last_activity: string | null;
-    automatic: boolean; proxy: Proxied | null; task_type: SessionTaskType; strategy: SessionStrategy;
-    growth_per_turn: number | null; turns_left: number | null; verdict: Verdict; trend: number[];
-    notes: string[]; malformed: number; unknown: number; version: number;
+    automatic: boolean; cache: PromptCache | null; proxy: Proxied | null; task_type: SessionTaskType;
+    strategy: SessionStrategy; growth_per_turn: number | null; turns_left: number | null; verdict: Verdict;
+    trend: number[]; notes: string[]; malformed: number; unknown: number; version: number;
   }
   interface SessionChange {
     title?: string | null; model?: string | null; automatic?: boolean | null; window?: number | null;
@@ -266,8 +270,9 @@ declare namespace Api {
     target_percent: number; aim_percent: number; cap_tokens: number | null; fresh_tail: number;
     user_words_tokens: number; user_words_percent: number; user_words_messages_percent: number;
     guarded_percent: number; mark_changed: boolean; automatic: boolean; minimum_gain_percent: number;
-    stage_duplicates: boolean; stage_superseded: boolean; stage_outputs: "off" | "shorten" | "clear";
-    compaction_buffer_tokens: number; compaction_buffer_percent: number; windows: "current" | "blueprint";
+    wait_for_cold_cache: boolean; stage_duplicates: boolean; stage_superseded: boolean;
+    stage_outputs: "off" | "shorten" | "clear"; compaction_buffer_tokens: number;
+    compaction_buffer_percent: number; windows: "current" | "blueprint";
     counting: "tokenizer" | "four_characters";
   }
   interface SettingsDoc {
@@ -327,8 +332,8 @@ declare namespace Api {
     problems: string[];
   }
   interface Verdict {
-    kind: "empty" | "over" | "fine" | "clear" | "above" | "resume" | "now"; text: string; safety: string;
-    urgency: number; action: VerdictAction | null; version: number; priced: boolean;
+    kind: "empty" | "over" | "fine" | "clear" | "wait" | "above" | "resume" | "now"; text: string;
+    safety: string; urgency: number; action: VerdictAction | null; version: number; priced: boolean;
   }
   interface VerdictAction {
     kind: "prune" | "clear" | "resume" | "export"; label: string; max_tokens: number | null;

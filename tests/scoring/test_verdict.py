@@ -120,6 +120,58 @@ class TestBelowTheTarget:
         assert verdict(clear=reads(calls=calls)).text.endswith(words)
 
 
+class TestAWarmCache:
+    """Advice waits for the moment at which it costs nothing, unless the window runs out first."""
+
+    def test_makes_a_prune_wait(self) -> None:  # X26
+        """Both prices are named, and the session is not urgent."""
+        found = verdict(88, growth=700, prune=Price(56_000, 9), cache_is_warm=True)
+        assert found.text == (
+            "88 % full, above the target of 80 %: pruning to 60 % frees about 56k tokens and pays back after 9 calls "
+            "now, at once when the provider's cache is cold"
+        )
+        assert (found.kind, found.action) == ("wait", "prune")
+        assert found.urgency < verdict(88, growth=700, prune=Price(56_000, 9)).urgency
+
+    def test_makes_clearing_wait(self) -> None:  # X26
+        """Redundant outputs are named all the same."""
+        found = verdict(clear=reads(), growth=700, cache_is_warm=True)
+        assert found.text == (
+            "9 superseded reads of spec.md hold 41k tokens: clearing them pays back after 4 calls now, at once when "
+            "the provider's cache is cold"
+        )
+        assert (found.kind, found.action) == ("wait", "clear")
+
+    def test_makes_a_resume_wait(self) -> None:  # X26, X22
+        """The copy is there; going on from it now would write it to the cache again."""
+        found = verdict(88, growth=700, followed=True, pruned=116_000, cache_is_warm=True)
+        assert found.text == (
+            "Resume from the pruned copy when the provider's cache is cold: it is 58 % full, the agent's own context "
+            "88 %"
+        )
+        assert (found.kind, found.action) == ("wait", "resume")
+
+    @pytest.mark.parametrize(
+        ("share", "given", "kind"),
+        [
+            (88, {"growth": 7_000, "prune": Price(56_000, 9)}, "now"),
+            (101, {"prune": Price(56_000, 9)}, "now"),
+            (88, {"growth": 7_000, "followed": True, "pruned": 116_000}, "resume"),
+        ],
+    )
+    def test_is_broken_when_the_window_runs_out(
+        self, share: float, given: dict[str, Any], kind: str
+    ) -> None:  # X26
+        """A few turns before the end nothing waits."""
+        assert verdict(share, **given, cache_is_warm=True).kind == kind
+
+    @pytest.mark.parametrize("calls", [0, None])
+    def test_holds_nothing_back_that_breaks_no_cache(self, calls: int | None) -> None:  # X26
+        """The prefix is broken anyway, or no price is known."""
+        assert verdict(88, prune=Price(56_000, calls), cache_is_warm=True).kind == "above"
+        assert verdict(clear=reads(calls=calls), cache_is_warm=True).kind == "clear"
+
+
 class TestAboveTheTarget:
     """Something has to be done, the sooner the fewer turns are left."""
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from webapp.events import (
+    CacheExpired,
     ContextPruned,
     ContextRestored,
     ContextSummarized,
@@ -77,7 +78,7 @@ def _row_changed(event: SessionCreated | SessionJudged) -> tuple[Note, ...]:
     return (Note(OVERVIEW, event.session_id, row=True),)
 
 
-def _updated(event: SessionUpdated | OperationUndone) -> tuple[Note, ...]:
+def _updated(event: SessionUpdated | CacheExpired | OperationUndone) -> tuple[Note, ...]:
     return in_session(event.session_id)
 
 
@@ -145,6 +146,7 @@ NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
     SessionCreated: _row_changed,
     SessionJudged: _row_changed,
     SessionUpdated: _updated,
+    CacheExpired: _updated,
     SessionDeleted: _deleted,
     MessagesAppended: _appended,
     ContextPruned: _pruned,

@@ -18,6 +18,30 @@ const pruned = gauge({
   regions: [{ name: "tool", tokens: 100_000, certainty: "exact" }],
 });
 
+describe("the provider's cache", () => {
+  const cache = {
+    called_at: "2026-11-20T12:00:00Z",
+    cold_at: "2026-11-20T12:05:00Z",
+    minutes: 5,
+    cold: false,
+    changed: false,
+  };
+  it("is shown with the time until it is cold, or since", () => {
+    // X26
+    assert.match(
+      markup(bars(session({ cache }))),
+      /provider's cache warm, cold <time datetime="[^"]*05:00Z" data-until/,
+    );
+    const cold = markup(bars(session({ cache: { ...cache, cold: true } })));
+    assert.match(cold, /provider's cache cold, expired <time datetime="[^"]*05:00Z" data-ago/);
+    assert.doesNotMatch(markup(bars(session({ cache: null }))), /provider's cache/);
+  });
+  it("makes advice wait, which is not urgent", () => {
+    // X26
+    assert.match(markup(header(session({ verdict: { ...verdict(), kind: "wait" } }))), /data-need="may"/);
+  });
+});
+
 describe("a session of the proxy", () => {
   const proxy = {
     prunes: true,

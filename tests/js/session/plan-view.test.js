@@ -74,6 +74,7 @@ describe("the plan", () => {
       break_even_calls: 4,
       saved_cost: 0.06,
       rewrite_cost: 0.3,
+      saved_when_cold: 0.16,
       cold: false,
       currency: "USD",
     };
@@ -88,6 +89,45 @@ describe("the plan", () => {
     assert.match(rough, />~9,000.*class="muted"> · ~\$0\.30?</s);
     assert.doesNotMatch(rough, /−/);
     assert.doesNotMatch(known, /~/);
+  });
+  it("says what a prune costs now and when the provider's cache is cold", () => {
+    // X26
+    const cost = {
+      saved_per_call: 20_000,
+      rewritten_once: 9_000,
+      break_even_calls: 4,
+      saved_cost: 0.06,
+      rewrite_cost: 0.3,
+      saved_when_cold: 0.16,
+      cold: false,
+      currency: "USD",
+    };
+    const cache = {
+      called_at: "2026-11-20T12:00:00Z",
+      cold_at: "2026-11-20T12:05:00Z",
+      minutes: 5,
+      cold: false,
+      changed: false,
+    };
+    /** @param {Partial<Api.PruneCost>} now @param {Partial<Api.PromptCache>} [state] */
+    const shown = (now, state = {}) =>
+      body({
+        plan: plan({ cache: { ...cost, ...now }, removed_count: 3 }),
+        session: session({ cache: { ...cache, ...state } }),
+      });
+    assert.match(
+      shown({}),
+      /cache was used.*data-ago.*and expires.*data-until.*Pruning costs nothing extra then/s,
+    );
+    assert.match(shown({}), /then, and the next call costs ~?\$0\.16 less\./);
+    const cold = shown({ cold: true, rewrite_cost: 0, break_even_calls: 0 }, { cold: true });
+    assert.match(cold, /cache has expired.*nothing extra, and the next call costs ~?\$0\.16 less\./s);
+    const broken = shown({ rewritten_once: 0, rewrite_cost: 0, break_even_calls: 0 }, { changed: true });
+    assert.match(
+      broken,
+      /something before it has changed since\s+the last one: pruning now costs nothing extra\./,
+    );
+    assert.doesNotMatch(shown({ saved_when_cold: null }), /provider's cache/);
   });
   it("counts the messages whose fate a trial changes", () => {
     /** @param {number} changed */

@@ -14,6 +14,7 @@ import {
   sentence,
   size,
   tokens,
+  until,
 } from "../../../static/shared/format.js";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
@@ -88,6 +89,16 @@ describe("times", () => {
       before.map((at) => ago(at, NOW)),
       ["now", "40s ago", "5m ago", "2d ago"],
     );
+  });
+  it("to come are shown in one unit, rounded up", () => {
+    const later = [0, 1, 59, 60, 61, 3_600, 3_601].map((seconds) =>
+      new Date(NOW + 1000 * seconds).toISOString(),
+    );
+    assert.deepEqual(
+      later.map((at) => until(at, NOW)),
+      ["now", "in 1s", "in 59s", "in 60s", "in 2m", "in 60m", "in 2h"],
+    );
+    assert.equal(until("2026-11-20T11:00:00Z", NOW), "now");
   });
   it("that are missing or wrong are a dash", () =>
     assert.deepEqual([ago(null, NOW), ago("never", NOW)], ["–", "–"]));

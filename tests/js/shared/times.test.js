@@ -36,9 +36,10 @@ describe("a time", () => {
     assert.equal(element.textContent, "now");
   });
   it("is updated in place", () => {
-    const time = { textContent: "now", getAttribute: () => "2020-01-01T00:00:00Z" };
-    const page = /** @type {any} */ ({ querySelectorAll: () => [time] });
-    refreshTimes(page);
-    assert.match(time.textContent, /y ago$/);
+    const at = { textContent: "now", getAttribute: () => "2020-01-01T00:00:00Z" };
+    const [past, to_come] = [false, true].map((until) => ({ ...at, hasAttribute: () => until }));
+    refreshTimes(/** @type {any} */ ({ querySelectorAll: () => [past, to_come] }));
+    assert.match(past?.textContent ?? "", /y ago$/);
+    assert.equal(to_come?.textContent, "now", "it has come");
   });
 });

@@ -71,6 +71,13 @@ class TestAPrune:
         cost = prune_cost(60_000, 40_000, OPUS, cold=True)
         assert (cost.rewrite_cost, cost.break_even_calls, cost.cold) == (0, 0, True)
 
+    @pytest.mark.parametrize("cold", [True, False])
+    def test_makes_the_first_call_cheaper_once_the_cache_has_expired(self, cold: bool) -> None:  # X26
+        """That call does not write the 60,000 removed tokens, at 6.25 or 10."""
+        assert prune_cost(60_000, 40_000, OPUS, cold=cold).saved_when_cold == 0.375
+        assert prune_cost(60_000, 40_000, OPUS, cold=cold, hour=True).saved_when_cold == 0.6
+        assert prune_cost(60_000, 40_000, UNKNOWN, cold=cold).saved_when_cold is None
+
     def test_takes_the_price_of_input_where_writing_has_none(self) -> None:  # X9
         """OpenAI charges nothing extra for the cache."""
         cost = prune_cost(50_000, 20_000, GPT)

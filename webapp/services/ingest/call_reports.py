@@ -111,7 +111,7 @@ class CallReports:
             self.clearings[call_key] = clearing
 
     def _bill(self, call: ReportedCall) -> None:
-        """Note what the cost depends on: the size of a partly reported answer, and how long the cache lives."""
+        """Note what the cost depends on: the size of a partly reported answer, and what the cache holds how long."""
         usage, state, known = call.usage, self._state, self._state.calibration
         unreported = (
             0 if calibration.is_believed(known, usage.answer_tokens, call.own) else known.factor * call.own
@@ -125,6 +125,8 @@ class CallReports:
                 service_tier=usage.tier,
             )  # fmt: skip
         state.called_at = max(state.called_at, min(call.at or 0, self._now))
+        if self._session.sends_pruned_view:
+            state.changed_from = 0
         if usage.cache_write_tokens:
             state.cached_for_hour = usage.cache_write_hour_tokens > 0
 

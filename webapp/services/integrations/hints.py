@@ -20,6 +20,7 @@ from scoring.summary.tombstones import fitted
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as hint_files
 from webapp.events import (
+    CacheExpired,
     ContextPruned,
     ContextRestored,
     Event,
@@ -51,7 +52,7 @@ COMPACTED_SHARE = 0.7
 GET_BACK = (
     "Get it back by the tools context_search and context_restore, where the MCP server coppice is set up."
 )
-_CHANGES = (MessagesAppended, ContextPruned, ContextRestored, OperationUndone, SessionDeleted)
+_CHANGES = (MessagesAppended, CacheExpired, ContextPruned, ContextRestored, OperationUndone, SessionDeleted)
 
 
 class Hints:
@@ -109,7 +110,8 @@ class Hints:
         """Return the hint of a session."""
         made, tokens, limits = self._planning.make(session), session.main.tokens, session.limits
         cost = cache_figures(made)
-        pays = cost.saved_per_call if _pays(cost, limits.limit) else 0
+        waits = session.awaits_cold_cache and bool(cost.break_even_calls)
+        pays = cost.saved_per_call if _pays(cost, limits.limit) and not waits else 0
         is_full = tokens > limits.target_tokens
         return {
             "session_id": session.id,

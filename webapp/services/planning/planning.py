@@ -27,6 +27,7 @@ from webapp.services.planning.exact_costs import exact
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.limits import Limits
+from webapp.services.session.prompt_cache import PromptCache
 from webapp.services.session.session import Scale, Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
@@ -65,7 +66,7 @@ class SessionPlan:
 
     `settings` are the current ones, with the weights of the task type; `preset` is the preset they come from.
     `inputs` is the request. `max_tokens` is in tokens as shown; `size` is the number of messages in the view.
-    `base` is the plan without outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
+    `base` is the plan without outputs shortened by hand; `chosen` says that somebody chose what goes. `cache` and
     `cached_for_hour` describe the provider's cache. The plan is stale once the session's `version`, the
     current settings with those tried on top (`asked`), or the `limits` differ.
     """
@@ -86,7 +87,7 @@ class SessionPlan:
     base: PrunePlan
     chosen: bool
     cached_for_hour: bool
-    cold: bool
+    cache: PromptCache | None
 
     @property
     def tokens_after(self) -> int:
@@ -146,7 +147,7 @@ class Planning:
             id=secrets.token_hex(8), session_id=session.id, version=session.version, inputs=inputs, view=view,
             plan=plan, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
             max_tokens=shown, size=len(base.scores), base=base, chosen=bool(inputs.drop or inputs.shorten),
-            cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
+            cached_for_hour=session.state.cached_for_hour, cache=session.cache,
         )  # fmt: skip
 
     def _planned(

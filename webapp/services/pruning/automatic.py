@@ -1,7 +1,9 @@
 """Automatic pruning: changes made without a request, in the transaction of the append that makes them necessary.
 
 Above the target, or above the usable tokens if those are fewer in a small window, a plan cuts to the aim: once
-per crossing, and only if it frees enough. Protected messages stay even if they exceed the aim or the target. If the
+per crossing, and only if it frees enough. A provider's cache that is still of use is not broken while the window has
+room for another turn: the prune waits until the cache expires or something else has changed the context before the
+pruned place (X26). Protected messages stay even if they exceed the aim or the target. If the
 context then still exceeds the usable tokens, the model would soon refuse it, so the emergency path cuts it to a margin
 below that, and the next message does not trigger it again. If the emergency path can free nothing, it reports this once
 and waits until the context has grown.
@@ -12,10 +14,13 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from contextlib import suppress
 
-from webapp.errors import Conflict
-from webapp.events import Event, ProblemReported
+from webapp.errors import Conflict, NotFound
+from webapp.events import CacheExpired, Event, ProblemReported, SessionUpdated
+from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
+from webapp.services.pruning.cold_caches import ColdCaches
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
@@ -42,13 +47,27 @@ class AutomaticPruning:
         prunes: Prunes,
         summaries: PlanSummaries,
         overflow: Overflow,
+        cold_caches: ColdCaches,
     ) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
         self._planning, self._prunes, self._summaries, self._overflow = planning, prunes, summaries, overflow
+        self._cold_caches = cold_caches
+        environment.bus.subscribe(self._heard)
 
     def after_append(self, session: Session) -> list[Event]:
         """Prune if the append being written crossed the target, and relieve a context above what is usable."""
+        self._cold_caches.watch(session)
         return [*self._prune(session), *self._relieve(session)]
+
+    def _heard(self, event: Event) -> None:
+        """Prune what waited for its cache to expire, so that the next call is sent pruned."""
+        if not isinstance(event, CacheExpired):
+            return
+        with suppress(NotFound), self._environment.lock(event.session_id):
+            with self._store.write(event.session_id):
+                events = self._prune(Session.load(self._environment, event.session_id))
+            if events:
+                self._environment.bus.publish(*events, SessionUpdated(event.session_id))
 
     # -- above the target
 
@@ -62,11 +81,11 @@ class AutomaticPruning:
                 state.fired, state.backed_off = False, 0
                 session.save()
             return []
-        if not session.automatic or state.fired or tokens < state.backed_off:
+        if not session.automatic or state.fired or tokens < state.backed_off or self._is_too_early(session):
             return []
         planned = self._plan(session, threshold)
         worth = planned.freed >= planned.limits.least_gain
-        if worth and self._waits_for_a_model(session, planned):
+        if worth and (self._breaks_the_cache(session, planned) or self._waits_for_a_model(session, planned)):
             return []
         still_above = planned.tokens_after > threshold
         state.fired, state.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
@@ -77,6 +96,15 @@ class AutomaticPruning:
         _, events = self._prunes.apply_in_transaction(session, planned, "automatic", prepared)
         self._histories.drop(session.key)
         return events
+
+    def _is_too_early(self, session: Session) -> bool:
+        """Return whether any prune would break a cache that is of use, and the window has room for another turn."""
+        return session.awaits_cold_cache and not session.state.changed_from and session.has_room_for_a_turn
+
+    def _breaks_the_cache(self, session: Session, planned: SessionPlan) -> bool:
+        """Return whether this prune would, although something after the pruned place has changed already."""
+        waits = session.awaits_cold_cache and session.has_room_for_a_turn
+        return waits and bool(cache_figures(planned).break_even_calls)
 
     def _prepared(self, session: Session, planned: SessionPlan) -> tuple[SessionPlan, PreparedSummary | None]:
         """Return the plan with its summary written; a failure there never reaches the caller of the append (C9)."""
@@ -103,6 +131,8 @@ class AutomaticPruning:
     def wants_a_model(self, session: Session) -> bool:
         """Return whether a model is to write a summary now, because the context is above its target."""
         if not self._summaries.has_model or session.settings.strategy != SUMMARISE or not session.automatic:
+            return False
+        if self._is_too_early(session):
             return False
         tokens, state = session.pruned.tokens, session.state
         return tokens > _threshold(session) and not state.fired and tokens >= state.backed_off

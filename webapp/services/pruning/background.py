@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from scoring.budget import Due, Fill, summary_due
 from webapp.errors import Conflict, CoppiceError
-from webapp.events import Event, MessagesAppended, ProblemReported
+from webapp.events import CacheExpired, Event, MessagesAppended, ProblemReported
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of
@@ -98,7 +98,7 @@ class BackgroundSummaries:
     # -- by itself
 
     def _heard(self, event: Event) -> None:
-        if not isinstance(event, MessagesAppended):
+        if not isinstance(event, MessagesAppended | CacheExpired):
             return
         row = self._store.sessions.find(event.session_id)
         if row is None or row.deleted_at is not None:

@@ -120,7 +120,7 @@ class Operations:
             for operation in live:
                 self._take_back(change, operation)
             restored = self._restored(change)
-            session.state.fired = False
+            session.state.fired = True  # what somebody put back is not taken again before the next crossing
             session.state.undos += 1
             session.row.prunes -= sum(o.kind == "prune" for o in live)
             change.save()

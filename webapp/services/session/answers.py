@@ -95,7 +95,7 @@ class Verdict:
 
     kind: Kind
     """`now` and `above` ask for a prune, `resume` for using one; `clear` is worth its price; `fine`, `over` and
-    `empty` need nothing."""
+    `empty` need nothing; what `wait` advises costs less once the provider's cache is cold."""
     text: str
     """One sentence, with the price judged against the session's own pace."""
     safety: str
@@ -129,6 +129,22 @@ class Proxied:
     """The cost of the pruned calls in US dollars at list prices; null before the first with a known price."""
     unpruned: float | None
     """The cost of the same calls as the client sent them, with the cache as warm as it was."""
+
+
+@answer
+class PromptCache:
+    """The provider's cache of the context that the last call sent (X26)."""
+
+    called_at: str
+    """The time of that call."""
+    cold_at: str
+    """The time at which the cache expires if no call comes."""
+    minutes: int
+    """The minutes for which the provider keeps it after a call: 5 or 60."""
+    cold: bool
+    """True if it has expired, so that the next call writes everything."""
+    changed: bool
+    """True if the next call differs from the last one before its end, so that it writes a part again anyway."""
 
 
 @answer
@@ -198,6 +214,8 @@ class Session:
     last_activity: str | None
     automatic: bool
     """True where the session is pruned automatically."""
+    cache: PromptCache | None
+    """Null before the first call with reported usage, and where no price of reading from a cache is known."""
     proxy: Proxied | None
     """The state of its calls through the proxy; null for a session whose calls do not go through it."""
     task_type: SessionTaskType

@@ -127,6 +127,7 @@ def session_answer(session: Session) -> SessionAnswer:
         created_at=iso(row.created_at),
         last_activity=iso(row.last_activity_at or None),
         automatic=session.automatic,
+        cache=cache.answer() if (cache := session.cache) is not None else None,
         proxy=proxied_answer(session),
         task_type=task_type_answer(session),
         strategy=SessionStrategy(
@@ -186,7 +187,7 @@ def verdict_facts(
         target=limits.target_tokens,
         aim=limits.aim_tokens,
         least_gain=limits.least_gain,
-        growth=growth_per_turn(session.state, tokens - session.unseen_before(row.next_sample)),
+        growth=session.growth_per_turn,
         calls_per_turn=_calls_per_turn(session),
         # A sub-agent that is waiting has answered, and gets no further turn.
         activity="ended" if row.is_sub_agent and activity != "working" else _PACES[activity],
@@ -196,6 +197,7 @@ def verdict_facts(
         resumable=why_not_resumed(row) is None,
         sub_agent=row.is_sub_agent,
         automatic=session.automatic,
+        cache_is_warm=session.awaits_cold_cache,
     )
 
 
@@ -281,14 +283,6 @@ def activity_of(session: Session) -> Activity:
     if age <= WORKING_MS and at_work:
         return "working"
     return "waiting" if age <= WAITING_MS and not at_work else "idle"
-
-
-def growth_per_turn(state: SessionState, tokens: int) -> int | None:
-    """Return the tokens that a turn adds, over the last turns; None before the second one."""
-    starts = [*state.turn_tokens, tokens]
-    if len(state.turn_tokens) < 2:
-        return None
-    return round((starts[-1] - starts[0]) / len(state.turn_tokens))
 
 
 def _over(limits: Limits) -> OverLimit | None:

@@ -25,6 +25,8 @@ from webapp.store.summaries import SummaryRow
 from webapp.store.usage import Sample
 
 SUMMARY_IN, SUMMARY_OUT = "summary_in", "summary_out"  # the number of such an item is a summary's
+# The kinds of change of which the model sees something.
+SENT_OTHERWISE = ("out", "in", "shortened")
 # kind of change -> (column of the message, value afterwards)
 FLAGS = {
     "pinned": ("pinned", 1),
@@ -207,6 +209,8 @@ class ContextChange:
         """Write the session with a new version, and a point of the chart if its size has changed."""
         session, row = self.session, self.session.row
         session.touch()
+        if changed := [item.no for item in self.items if item.change in SENT_OTHERWISE]:
+            session.state.note_change(min(changed))
         tokens = session.pruned.tokens
         if tokens != self.before:
             lacking = 0 if session.own_calibration_only else session.unseen_before(row.next_sample)

@@ -25,6 +25,8 @@ class Basis:
     target: int
     aim: int
     operations_version: tuple[int, int]
+    changed_from: int
+    cold: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from scoring.tokens import (
 from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import Limits, compatible_settings, limits_of
+from webapp.services.session.prompt_cache import PromptCache, prompt_cache
 from webapp.services.session.proxy import ProxyState
 from webapp.services.session.state import SessionState
 from webapp.services.session.windows import window_of
@@ -42,7 +43,8 @@ Totals = dict[int, dict[str, tuple[int, int]]]
 # Source -> the overheads that its sessions showed.
 Observed = dict[str, list[ObservedOverheads]]
 
-CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
+# A turn may add at least this share of the usable tokens, however little the last ones added.
+LEAST_GROWTH = 0.05
 STATE_DAMAGED = "its stored running state is damaged and was reset; run `coppice verify`"
 DEFAULT_MODEL = "default"  # a name that no model has
 # Columns that a person may change while an append is being prepared.
@@ -219,6 +221,11 @@ class Session:
         return self.agent or self.pruned
 
     @property
+    def sends_pruned_view(self) -> bool:
+        """Return True if the agent's next call sends the pruned view, or what equals it in size."""
+        return self.agent is None or self.agent.totals == self.pruned.totals
+
+    @property
     def contexts(self) -> tuple[SessionContext, ...]:
         """Return every context that is kept of the session, the pruned view last."""
         return (self.pruned,) if self.unpruned is None else (self.unpruned, self.pruned)
@@ -280,6 +287,18 @@ class Session:
         usable = self.usable_shown
         return self.pruned.scale.estimated(usable) if usable else 0
 
+    @property
+    def growth_per_turn(self) -> int | None:
+        """Return the tokens that a turn adds to the main context, over the last turns; None before the second one."""
+        return self.state.growth_per_turn(self.main.tokens - self.unseen_before(self.row.next_sample))
+
+    @property
+    def has_room_for_a_turn(self) -> bool:
+        """Return whether the pruned view is still usable after another turn like the last ones."""
+        usable = self.usable_shown
+        growth = max(self.growth_per_turn or 0, int(usable * LEAST_GROWTH))
+        return self.pruned.tokens + growth <= usable
+
     def crosses_target(self) -> bool:
         """Return whether the main context rose above its target since the last call of this method."""
         was, self.state.above = self.state.above, self.main.tokens > self.limits.target_tokens
@@ -296,18 +315,20 @@ class Session:
         return usable_tokens(window, self.settings)
 
     @property
-    def cache_is_cold(self) -> bool:
-        """Return True if the provider's cache of the last call has expired, so that the next call writes all of it.
+    def cache(self) -> PromptCache | None:
+        """Return the provider's cache of the context; None where its state is unknown or there is none."""
+        return prompt_cache(self.state, self.environment.model(self.row.model), self.environment.clock())
 
-        A cache lives for an hour, or for five minutes where the provider charges for writing to it and no
-        call asked for more. Before the first call its state is unknown.
-        """
-        state = self.state
-        brief = (
-            not state.cached_for_hour and self.environment.model(self.row.model).cache_write_price is not None
-        )
-        lives = CACHE_MS if brief else CACHE_HOUR_MS
-        return bool(state.called_at) and self.environment.clock() - state.called_at > lives
+    @property
+    def cache_is_cold(self) -> bool:
+        """Return True if the provider's cache of the last call has expired, so that the next call writes all of it."""
+        return (cache := self.cache) is not None and cache.cold
+
+    @property
+    def awaits_cold_cache(self) -> bool:
+        """Return True if a prune had better wait: the cache is of use, and the settings say so (X26)."""
+        cache = self.cache
+        return cache is not None and not cache.cold and self.settings.wait_for_cold_cache
 
     # -- counting
 

@@ -79,6 +79,8 @@ class SessionState:
     aside_call: str = ""
     called_at: int = 0
     """The time of the last call in ms."""
+    changed_from: int = 0
+    """The first message of the next call that differs from what the last one sent; 0 if it only grows."""
     first_known: int = 0
     """The first sample with a known size; earlier ones lack `first_unseen` tokens."""
     first_unseen: int = 0
@@ -138,9 +140,14 @@ class SessionState:
         self.unwritten.version(version)
 
     def model_changed(self) -> None:
-        """Forget the window that the previous model ran with, from any source."""
+        """Forget the window that the previous model ran with, from any source, and what its cache holds."""
         self.own_window = self.compaction_window = self.compaction_tokens = self.largest = 0
         self.runs, self.summed = [], False
+        self.note_change(1)
+
+    def note_change(self, number: int) -> None:
+        """Note that the context differs from message `number` on from what the last call sent."""
+        self.changed_from = min(self.changed_from or number, number)
 
     def count_as(self, model: str, prior: float) -> None:
         """Keep counting tokens as for `model`; one of them is expected to be `prior` tokens of the present model.
@@ -247,6 +254,11 @@ class SessionState:
         if self.turn_tokens and tokens < self.turn_tokens[-1]:
             self.turn_tokens = []
         self.turn_tokens = [*self.turn_tokens, tokens][-TURNS_KEPT:]
+
+    def growth_per_turn(self, tokens: int) -> int | None:
+        """Return the tokens that a turn added, over the last turns; None before the second one."""
+        starts = self.turn_tokens
+        return round((tokens - starts[0]) / len(starts)) if len(starts) > 1 else None
 
     def remember_end(self, source_id: str | None, estimate: int) -> None:
         """Note the estimates after an entry."""

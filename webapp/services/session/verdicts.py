@@ -27,7 +27,10 @@ def remember_prices(session: Session, facts: SessionFacts) -> None:
 
 
 def _basis(session: Session, facts: SessionFacts) -> Basis:
-    return Basis(session.settings, facts.limit, facts.target, facts.aim, session.operations_version)
+    return Basis(
+        session.settings, facts.limit, facts.target, facts.aim, session.operations_version,
+        session.state.changed_from, session.cache_is_cold,
+    )  # fmt: skip
 
 
 def _answer(verdict: Verdict, version: int, priced: bool) -> VerdictAnswer:

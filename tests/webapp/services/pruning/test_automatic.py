@@ -152,7 +152,9 @@ def by_a_model(app: App, write: SummaryWriter) -> BackgroundSummaries:
     plan_summaries = PlanSummaries(app.environment, summarising)
     planning = app.prunes._planning
     prunes = Prunes(app.environment, app.histories, planning, app.messages, plan_summaries)
-    ours = AutomaticPruning(app.environment, app.histories, planning, prunes, plan_summaries, app.overflow)
+    ours = AutomaticPruning(
+        app.environment, app.histories, planning, prunes, plan_summaries, app.overflow, app.cold_caches
+    )
     app.ingest._writer._automatic = ours
     return BackgroundSummaries(app.environment, summarising, ours)
 

@@ -17,7 +17,7 @@ from tests.webapp.building import entry, followed, managed, said, usage, user, w
 from webapp.app import App
 from webapp.services.ingest.answers import BriefStats
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import gauge_of, growth_per_turn, source_label
+from webapp.services.session.gauges import gauge_of, source_label
 from webapp.services.session.session import Scale, Session
 from webapp.services.session.state import SessionState
 from webapp.store.sessions import COLUMNS, SessionRow
@@ -168,8 +168,8 @@ class TestSession:
 
     def test_has_the_mean_growth_per_turn(self) -> None:
         """The growth is unknown before the second turn."""
-        assert growth_per_turn(SessionState(turn_tokens=[100]), 500) is None
-        assert growth_per_turn(SessionState(turn_tokens=[100, 200]), 500) == 200
+        assert SessionState(turn_tokens=[100]).growth_per_turn(500) is None
+        assert SessionState(turn_tokens=[100, 200]).growth_per_turn(500) == 200
 
 
 class TestTitles:
