@@ -18,7 +18,7 @@ import { reasonOf } from "../shared/problem.js";
 import { prunedItems } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { root } from "../shared/root.js";
-import { gaugeOf } from "../shared/session-facts.js";
+import { gaugeOf, mainGauge } from "../shared/session-facts.js";
 import { SHEET } from "./sheet.js";
 
 /** @typedef {{ label: string, value: string }} Metric */
@@ -230,7 +230,7 @@ export class ContextManagerWidget extends CoppiceElement {
   view() {
     const stats = this.#stats;
     const used = stats?.utilizationPercent ?? 0;
-    const certainty = stats?.session.pruned.certainty;
+    const certainty = stats ? mainGauge(stats.session).certainty : undefined;
     const of =
       stats && html`${tokens(stats.tokens, certainty)} <span class="of">of ${number(stats.limit)}</span>`;
     /** @param {string} name @param {import("../shared/html.js").Html} value */
@@ -242,7 +242,7 @@ export class ContextManagerWidget extends CoppiceElement {
         ${figure("Messages", stats && number(stats.items))} ${figure("Tokens", of)}
         ${figure("Utilization", stats && percent(used))}
       </dl>
-      <context-gauge label="Utilization" .value=${stats && gaugeOf(stats.session, stats.session.pruned)}>
+      <context-gauge label="Utilization" .value=${stats && gaugeOf(stats.session)}>
       </context-gauge>
       <div class="foot">
         <button data-act="prune" ?disabled=${!stats} aria-disabled=${this.#pruning}
