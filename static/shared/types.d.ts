@@ -22,8 +22,9 @@ declare namespace Api {
   interface Context {
     messages: unknown; format: string; key: string; envelope: Record<string, unknown>; tokens: number;
     certainty: "exact" | "calibrated" | "estimated"; budget: ContextBudget; over_budget: TooLarge | null;
-    left_out: string[]; newest_cut: boolean; summaries: ContextSummaries; memories: number; learnings: number;
-    notes: string[]; version: number; as_of: string | null;
+    left_out: string[]; oldest_included_message_id: string | null; newest_cut: boolean;
+    raw_message_tokens: number; tool_output_tokens: number; has_summary: boolean; summaries: ContextSummaries;
+    memories: number; learnings: number; notes: string[]; version: number; as_of: string | null;
   }
   interface ContextBudget {
     window: number; limit: number; target_tokens: number; output_reserve: number; usable: number;

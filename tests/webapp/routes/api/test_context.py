@@ -11,6 +11,8 @@ from webapp.app import App
 
 pytestmark = pytest.mark.usefixtures("ids")
 
+LIST = {"name": "ls", "arguments": "{}"}
+
 
 class TestAsking:
     """Reading: GET …/context."""
@@ -32,6 +34,29 @@ class TestAsking:
         after = client.get("/api/sessions/a/context")
         assert after.json["as_of"] == "2096-10-02T07:06:40.000Z"
         assert client.get("/api/sessions/a/context").data == after.data
+
+    def test_gives_every_figure_of_the_assembled_context(
+        self, client: Client, app: App, ids: list[str]
+    ) -> None:  # C5, C1
+        """What is a summary, a message or an output of it, and the first message behind the summary."""
+        results = [
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": LIST}]},
+            {"role": "tool", "tool_call_id": "c", "content": "src tests " * 100},
+            {"role": "user", "content": "and now?"},
+        ]
+        app.ingest.append_messages("a", results)
+        whole = client.get("/api/sessions/a/context").json
+        assert whole["has_summary"] is False
+        assert whole["oldest_included_message_id"] == ids[0]
+        assert whole["raw_message_tokens"] == whole["tokens"]
+        client.post("/api/sessions/a/summarize", json={})
+        context = client.get("/api/sessions/a/context").json
+        [summary] = client.get("/api/sessions/a/summaries").json["summaries"]
+        assert context["has_summary"] is True
+        assert context["oldest_included_message_id"] == ids[summary["messages"]]
+        assert context["summaries"]["tokens"] + context["raw_message_tokens"] == context["tokens"]
+        assert context["tool_output_tokens"] == whole["tool_output_tokens"]
+        assert 200 <= context["tool_output_tokens"] < context["raw_message_tokens"]
 
     def test_of_an_unknown_format_is_refused(self, client: Client) -> None:
         """The error lists the known formats."""
