@@ -38,7 +38,7 @@ class TestAsking:
     def test_gives_every_figure_of_the_assembled_context(
         self, client: Client, app: App, ids: list[str]
     ) -> None:  # C5, C1
-        """What is a summary, a message or an output of it, and the first message behind the summary."""
+        """The sizes of summaries, messages and outputs, and the first message behind the summary."""
         results = [
             {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": LIST}]},
             {"role": "tool", "tool_call_id": "c", "content": "src tests " * 100},
