@@ -92,6 +92,21 @@ class TestTheWidget:
         expect(meter).to_have_attribute("aria-valuenow", f"{size.agent.utilization:g}")
         assert page.evaluate(STATUS)["primaryMetric"]["value"].startswith(f"{size.agent.utilization:g}")
 
+    def test_rounds_its_figure_as_the_session_page_does(self, page: Page, server: Server) -> None:  # X10, B17
+        """Half of a tenth of a percent goes the same way in both."""
+        server.app.models.put("odd", window=100_000)
+        session = managed(server, 1, model="odd")
+        server.app.ingest.append_messages(
+            session,
+            [{"role": "assistant", "content": "ok"}],
+            usage={"input_tokens": 23_145, "output_tokens": 5},
+        )
+        size = server.app.sessions.get(session)
+        assert (size.pruned.tokens, size.pruned.utilization) == (23_150, 23.1)
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, session)
+        expect(page.locator("context-manager-widget dd").last).to_have_text(re.compile(r"^23\.1"))
+
     def test_follows_its_session(self, page: Page, server: Server) -> None:  # B17
         """New messages change it live, and without a live connection by polling."""
         session = managed(server, 2, tokens=50)
