@@ -234,7 +234,8 @@ declare namespace Api {
     host: string | null; project: string | null; kept: boolean; state: "idle" | "active" | "warning";
     activity: "working" | "waiting" | "idle" | "stale" | "ended"; window: number; input_limit: number | null;
     limit: number; output_reserve: number; target_percent: number; target_tokens: number; aim_percent: number;
-    aim_tokens: number; limit_source: string; limit_date: string | null; window_assumed: boolean;
+    aim_tokens: number; cap_tokens: number | null; limit_source: string; limit_date: string | null;
+    window_assumed: boolean;
     window_kind: "table" | "own" | "reported" | "compaction" | "marker" | "usage" | "remembered" | "usual";
     over_limit: OverLimit | null; agent: Gauge | null; pruned: Gauge; prunes: number; operations: number;
     messages: number; turns: number; created_at: string | null; last_activity: string | null;
