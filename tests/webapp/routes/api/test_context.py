@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from scoring.formats import FORMATS
 from tests.webapp.promises import Client
+from tests.webapp.routes.api.conftest import TALK
 from webapp.app import App
 
 pytestmark = pytest.mark.usefixtures("ids")
@@ -57,6 +59,24 @@ class TestAsking:
         assert context["summaries"]["tokens"] + context["raw_message_tokens"] == context["tokens"]
         assert context["tool_output_tokens"] == whole["tool_output_tokens"]
         assert 200 <= context["tool_output_tokens"] < context["raw_message_tokens"]
+
+    @pytest.mark.parametrize("name", sorted(FORMATS))
+    @pytest.mark.parametrize("messages", [[], [{"role": "system", "content": "be brief"}]])
+    def test_of_a_list_that_cannot_be_valid_is_refused(
+        self, client: Client, name: str, messages: list[dict[str, str]]
+    ) -> None:  # X6
+        """Every provider wants a message of the user; the error says so, and the session can go on."""
+        client.post("/api/sessions", json={"id": "new", "model": "gpt-5"})
+        if messages:
+            client.post("/api/sessions/new/messages", json={"messages": messages})
+        refused = client.get(f"/api/sessions/new/context?format={name}")
+        error = refused.json["error"]
+        assert (refused.status_code, error["type"]) == (422, "invalid_list")
+        assert error["details"] == [
+            {"field": "messages", "message": "no user message; expected at least one"}
+        ]
+        client.post("/api/sessions/new/messages", json={"messages": TALK[:1]})
+        assert client.get(f"/api/sessions/new/context?format={name}").status_code == 200
 
     def test_of_an_unknown_format_is_refused(self, client: Client) -> None:
         """The error lists the known formats."""
