@@ -336,7 +336,7 @@ class TestEveryPlan:
     @given(any_messages, presets)
     def test_removes_nothing_if_everything_fits(
         self, messages: list[Message], settings: Settings
-    ) -> None:  # B12
+    ) -> None:  # B8
         """A budget as large as the list removes nothing."""
         history = history_of(messages, settings)
         assert plan_prune(history, settings, sum(history.tokens)).removed == ()

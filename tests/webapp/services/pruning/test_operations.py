@@ -40,7 +40,7 @@ class TestByHand:
         assert (done.operation.kind, done.message) == ("drop", "2 messages dropped")
         assert app.sessions.get(session).agent.messages == 6
 
-    def test_drop_removes_the_approval_of_a_call(self, app: App) -> None:  # P4, X13
+    def test_drop_removes_the_approval_of_a_call(self, app: App) -> None:  # P4
         """The provider refuses a call without its approval, so they are one unit."""
         call = {"name": "f", "arguments": "{}", "server_label": "s"}
         asked, done = (wire("user", text) | {"type": "message"} for text in ("go", "thanks"))
