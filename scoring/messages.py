@@ -110,12 +110,16 @@ class Wire(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `name` is the speaker's name where the format has one; `wire` takes no part in equality."""
+    """One message. `name` is the speaker's name where the format has one.
+
+    `at` is the time at which it came (ISO 8601), "" if that is unknown. `wire` and `at` take no part in equality.
+    """
 
     role: Role
     parts: tuple[Part, ...] = ()
     name: str = ""
     wire: Wire | None = field(default=None, compare=False, repr=False)
+    at: str = field(default="", compare=False, repr=False)
 
     @property
     def text(self) -> str:

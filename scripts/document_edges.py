@@ -166,6 +166,8 @@ def events_page() -> str:
         "",
         "Rooms are `overview` and `session:<id>`. Every message carries its `room` and a `revision`,",
         "which grows by one a message in that room and never repeats, not even after a restart.",
+        "With several workers it is the place in their queue instead: it only grows, and messages that are sent",
+        "together have the same.",
         "",
         "## Events and the messages they make",
         "",

@@ -43,6 +43,7 @@ def history_of(slots: Sequence[Slot], settings: Settings) -> History:
             slot.features = analyse(slot.message, slot.tokens, lexicon, content=content, traces=traces)
         features.append(slot.features)
     history = History.of_features(features)
+    history.dated = any(slot.message.at for slot in slots)
     history.pinned.update(n for n, slot in enumerate(slots) if slot.pinned)
     history.rate([slot.message for slot in slots], settings)
     return history

@@ -68,8 +68,8 @@ class History:
     only. `facts` are used to recognise the task type; callers with a longer log set those of the log. `unit_tokens[h]`
     is the sum of the unit with the head h, and 0 at positions that are not heads. `summarised` is the number of
     messages before the last summary (summaries are not in the history); `summary_tokens` is the size of the summaries.
-    `numbers` are the message numbers used in reasons; if empty, they are the positions counted from 1. A `frozen`
-    history is a snapshot.
+    `numbers` are the message numbers used in reasons; if empty, they are the positions counted from 1. The messages of
+    a `dated` history have times, which the line in place of a cleared output names. A `frozen` history is a snapshot.
     """
 
     features: list[Features] = field(default_factory=list)
@@ -88,6 +88,7 @@ class History:
     summarised: int = 0
     summary_tokens: int = 0
     numbers: Sequence[int] = ()
+    dated: bool = False
     frozen: bool = False
 
     @classmethod
@@ -170,7 +171,7 @@ class History:
         out.pinned = {position for position in self.pinned if position < count}
         out.drop_first = {position for position in self.drop_first if position < count}
         out.summarised, out.summary_tokens = self.summarised, self.summary_tokens
-        out.numbers, out.frozen = self.numbers[:count], True
+        out.numbers, out.dated, out.frozen = self.numbers[:count], self.dated, True
         return out
 
     def append(self, features: Features) -> int:
@@ -221,3 +222,11 @@ class History:
     def unit(self, position: int) -> Sequence[int]:
         """Return the positions of the unit that a position belongs to."""
         return self.units.of(position)
+
+    def tools(self, position: int) -> dict[str, str]:
+        """Return the tool of each call of a unit, by the call's id; many formats name it only there."""
+        found: dict[str, str] = {}
+        for member in self.unit(position):
+            features = self.features[member]
+            found.update(zip(features.calls, features.names[0], strict=True))
+        return found

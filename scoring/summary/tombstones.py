@@ -17,6 +17,7 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 CUT = "[cut]"  # replaces a message of which nothing fits: no format accepts an empty one
 HEAD_CHARS, TAIL_CHARS = 1_000, 500  # S5
+TIME_TOKENS = 13  # the cost, rather too high, of the time that a line names
 LONGEST_LINE = 300
 # Each line that mentions an error has one of these words or codes; searching for them first is many times as fast.
 _STEMS = Finder(("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert"))
@@ -27,9 +28,13 @@ _ERROR = re.compile(
 )
 
 
-def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "") -> str:
-    """Return the line in place of an output: the tool's name, the time of clearing, and the reason or the tokens."""
-    facts = [f"output of {tool or 'a tool'} cleared"]
+def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "", came: str = "") -> str:
+    """Return the line in place of an output: the tool's name, its times, and the reason or the tokens.
+
+    `at` is the time of clearing, `came` that of the output (ISO 8601), which is given to the minute.
+    """
+    made = f" from {came[:16].replace('T', ' ')}" if came else ""
+    facts = [f"output of {tool or 'a tool'}{made} cleared"]
     if at:
         facts.append(f"at {at}")
     size = f"; it took {tokens:,} tokens" if tokens else ""
@@ -49,16 +54,22 @@ def cleared(
     """
 
     def clear(part: ToolResult) -> ToolResult:
-        return cleared_result(part, part.name or (names or {}).get(part.call_id, ""), at, counter)
+        tool = part.name or (names or {}).get(part.call_id, "")
+        return cleared_result(part, tool, at, counter, came=message.at)
 
     return replace(message, parts=tuple(clear(p) if isinstance(p, ToolResult) else p for p in message.parts))
 
 
 def cleared_result(
-    part: ToolResult, tool: str = "", at: str = "", counter: TokenCounter = ESTIMATOR, why: str = ""
+    part: ToolResult,
+    tool: str = "",
+    at: str = "",
+    counter: TokenCounter = ESTIMATOR,
+    why: str = "",
+    came: str = "",
 ) -> ToolResult:
     """Return an output replaced by one line, or unchanged if the line would be no shorter."""
-    text = cleared_text(tool, at, 0 if why else counter.count(part.text), why)
+    text = cleared_text(tool, at, 0 if why else counter.count(part.text), why, came)
     if len(text) >= len(part.text) and not part.media:
         return part
     return replace(part, text=text, media=())

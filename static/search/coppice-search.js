@@ -15,12 +15,16 @@ import { agoTime, beginOf } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { ROLE_OPTIONS } from "../shared/words.js";
 
-const NONE = html`<p class="nothing">No message has these words.</p>`;
+const NONE = html`<p class="nothing">
+  No message has these words. Of each, the first 200,000 characters are searched.
+</p>`;
 const NONE_WITHIN = html`<p class="nothing">
   No message within these limits has these words.
   <button class="small" data-act="unlimited">Search everywhere</button>
 </p>`;
-const HELP = html`<p class="muted">Type a word, a file name or an error. Pruned messages are found too.</p>`;
+const HELP = html`<p class="muted">
+  Type a word, a file name or an error. Pruned messages are found too, by their first 200,000 characters.
+</p>`;
 const READING = html`<p class="muted reading">Searching…</p>`;
 const DEFAULTS = { q: "", session: "", role: "", tool: "", since: "", until: "" };
 const SHOWN_SESSIONS = 200;

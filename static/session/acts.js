@@ -54,6 +54,11 @@ const FIELDS = {
     patch: ({ value }) => ({ window: value ? Number(value) : null }),
     said: ({ limit }) => `This session is measured against ${number(limit)} tokens now.`,
   },
+  own_cap: {
+    what: "set the cap",
+    patch: ({ value }) => ({ settings: { cap_tokens: value ? Number(value) : null } }),
+    said: ({ target_tokens }) => `The target of this session is ${number(target_tokens)} tokens now.`,
+  },
   task_type: {
     what: "choose the task type",
     patch: ({ value }) => ({ settings: { task_type: value || null } }),

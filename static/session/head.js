@@ -6,7 +6,7 @@ import { icon } from "../shared/icons.js";
 import { isMissing, problem, READING } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
-import { estimated, optionElements, stateIcon, tokenCount } from "../shared/session-parts.js";
+import { estimated, optionElements, sourceOf, stateIcon, tokenCount } from "../shared/session-parts.js";
 import { typeName, typeReason } from "../shared/task-types.js";
 import { agoTime, untilTime } from "../shared/times.js";
 import {
@@ -161,6 +161,7 @@ function moreMenu(session) {
         <label for="own-window">Window</label>
         ${windowChoice(session, "own-window")}
       </div>
+      ${(session.limit >= WIDE || session.cap_tokens !== null) && capChoice(session)}
       <label class="switch"
         ><input type="checkbox" role="switch" name="kept" .checked=${session.kept}>Keep for good</label>
       <p class="note">Limits on age and size (in the settings, none by default) never delete it.</p>
@@ -207,6 +208,27 @@ function windowChoice({ limit, window_kind, over_limit }, id) {
   return html`<select id=${id} name="own_window" data-saved=${own ? limit : ""}>
     ${optionElements([["", found], ...choices], own ? String(limit) : "")}
   </select>`;
+}
+
+/** From this limit on a cap on the target is offered: 80 % of it is rarely reached. */
+const WIDE = 1_000_000;
+const CAPS = [200_000, 300_000, 400_000, 500_000];
+
+/** The choice of a ceiling on the target; empty for none. @param {Api.Session} session */
+function capChoice({ limit, cap_tokens: cap }) {
+  const sizes = [...new Set([...CAPS, ...(cap === null ? [] : [cap])])].sort((a, b) => a - b);
+  const choices = sizes.map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
+  const chosen = cap === null ? "" : String(cap);
+  return html`<div class="field">
+      <label for="own-cap">Cap</label>
+      <select id="own-cap" name="own_cap" data-saved=${chosen}>
+        ${optionElements([["", "None"], ...choices], chosen)}
+      </select>
+    </div>
+    <p class="note">
+      An upper limit on the target: a share of ${number(limit)} tokens is rarely reached, and every call costs
+      what it sends.
+    </p>`;
 }
 
 /** The question for the window after a call that exceeded the known one. @param {Api.Session} session */
@@ -291,7 +313,7 @@ export function bars(session, cost = null) {
     ${!agent && bar("Context", "what the next call sends", pruned, session, true)} ${legend(session)}
     <details class="bar-notes small muted">
       <summary>${noteWords(session, cost)}${cacheWords(session.cache)}</summary>
-      ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
+      ${limitLine(session)} ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
       ${agent && (session.proxy ? OBSERVED : FOLLOWED)}
     </details>
   </section>`;
@@ -318,6 +340,13 @@ function cacheWords(cache) {
   const why = `The provider keeps a context for ${kept} after a call. A prune is free of extra cost then.`;
   const state = cold ? html`cold, expired ${agoTime(cold_at)}` : html`warm, cold ${untilTime(cold_at)}`;
   return html` · <span title=${why}>provider's cache ${state}</span>`;
+}
+
+/** The limit with its source and date, and a cap on the target. @param {Api.Session} session */
+function limitLine({ limit, limit_source: source, limit_date: date, cap_tokens: cap }) {
+  const from = source && html` (${sourceOf({ source, date })})`;
+  const capped = cap !== null && `; the target is capped at ${number(cap)}`;
+  return html`<p class="plain">Limit: ${number(limit)} tokens${from}${capped}.</p>`;
 }
 
 /** The session's task type, its reason, and the choice of another. @param {Api.Session} session */

@@ -8,6 +8,7 @@ import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { sourceOf } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { typed } from "./values.js";
@@ -159,6 +160,8 @@ class ModelsTable extends ReadingElement {
   }
 }
 
+const YOURS = html`<b>yours</b>`;
+
 /** @param {Api.Model} m */
 function cells(m) {
   /** @param {string} act @param {string} label */
@@ -167,15 +170,8 @@ function cells(m) {
       >${label}</button>`;
   return html`<td class="mono">${m.name}</td>
     ${FIELDS.map(([field]) => html`<td class="num">${m[field] === null ? "–" : number(m[field])}</td>`)}
-    <td class="small muted source">${m.overridden ? html`<b>yours</b>` : sourceOf(m)}</td>
+    <td class="small muted source">${sourceOf(m.overridden ? { ...m, source: YOURS } : m)}</td>
     <td class="num">${m.overridden && button("reset-model", "Reset")} ${button("edit", "Override")}</td>`;
-}
-
-/** @param {Api.Model} m */
-function sourceOf({ source, date }) {
-  const link = /^https?:\/\/[^/]/.test(source);
-  const from = link && html`<a class="link" href=${source} rel="noreferrer">${new URL(source).hostname}</a>`;
-  return html`${from || source}${date && html`, <span class="nowrap">${date}</span>`}`;
 }
 
 customElements.define("models-table", ModelsTable);

@@ -51,3 +51,11 @@ export const optionElements = (choices, chosen) =>
   choices.map(
     ([value, label]) => html`<option value=${value} .selected=${value === chosen}>${label}</option>`,
   );
+
+/** The source of a limit with its date; of a page of a provider its name, which leads there.
+ * @param {{ source: import("./html.js").Html, date: string | null }} limit */
+export function sourceOf({ source, date }) {
+  const link = typeof source === "string" && /^https?:\/\/[^/]/.test(source) && source;
+  const from = link && html`<a class="link" href=${link} rel="noreferrer">${new URL(link).hostname}</a>`;
+  return html`${from || source}${date && html`, <span class="nowrap">${date}</span>`}`;
+}

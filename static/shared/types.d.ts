@@ -22,8 +22,9 @@ declare namespace Api {
   interface Context {
     messages: unknown; format: string; key: string; envelope: Record<string, unknown>; tokens: number;
     certainty: "exact" | "calibrated" | "estimated"; budget: ContextBudget; over_budget: TooLarge | null;
-    left_out: string[]; newest_cut: boolean; summaries: ContextSummaries; memories: number; learnings: number;
-    notes: string[]; version: number; as_of: string | null;
+    left_out: string[]; oldest_included_message_id: string | null; newest_cut: boolean;
+    raw_message_tokens: number; tool_output_tokens: number; has_summary: boolean; summaries: ContextSummaries;
+    memories: number; learnings: number; notes: string[]; version: number; as_of: string | null;
   }
   interface ContextBudget {
     window: number; limit: number; target_tokens: number; output_reserve: number; usable: number;
@@ -237,7 +238,8 @@ declare namespace Api {
     host: string | null; project: string | null; kept: boolean; state: "idle" | "active" | "warning";
     activity: "working" | "waiting" | "idle" | "stale" | "ended"; window: number; input_limit: number | null;
     limit: number; output_reserve: number; target_percent: number; target_tokens: number; aim_percent: number;
-    aim_tokens: number; limit_source: string; limit_date: string | null; window_assumed: boolean;
+    aim_tokens: number; cap_tokens: number | null; limit_source: string; limit_date: string | null;
+    window_assumed: boolean;
     window_kind: "table" | "own" | "reported" | "compaction" | "marker" | "usage" | "remembered" | "usual";
     over_limit: OverLimit | null; agent: Gauge | null; pruned: Gauge; prunes: number; operations: number;
     messages: number; turns: number; created_at: string | null; last_activity: string | null;

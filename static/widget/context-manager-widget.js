@@ -18,7 +18,7 @@ import { reasonOf } from "../shared/problem.js";
 import { prunedItems } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
 import { root } from "../shared/root.js";
-import { gaugeOf } from "../shared/session-facts.js";
+import { gaugeOf, mainGauge } from "../shared/session-facts.js";
 import { SHEET } from "./sheet.js";
 
 /** @typedef {{ label: string, value: string }} Metric */
@@ -211,7 +211,10 @@ export class ContextManagerWidget extends CoppiceElement {
         : "idle";
     return {
       state,
-      primaryMetric: { label: "Utilization", value: stats ? percent(stats.utilizationPercent) : "–" },
+      primaryMetric: {
+        label: "Utilization",
+        value: stats ? percent(mainGauge(stats.session).utilization) : "–",
+      },
       secondaryMetric: {
         label: "Tokens",
         value: stats ? `${number(stats.tokens)} of ${number(stats.limit)}` : "–",
@@ -229,10 +232,10 @@ export class ContextManagerWidget extends CoppiceElement {
 
   view() {
     const stats = this.#stats;
-    const used = stats?.utilizationPercent ?? 0;
-    const certainty = stats?.session.pruned.certainty;
+    const gauge = stats && mainGauge(stats.session);
     const of =
-      stats && html`${tokens(stats.tokens, certainty)} <span class="of">of ${number(stats.limit)}</span>`;
+      stats &&
+      html`${tokens(stats.tokens, gauge?.certainty)} <span class="of">of ${number(stats.limit)}</span>`;
     /** @param {string} name @param {import("../shared/html.js").Html} value */
     const figure = (name, value) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
     return html`<section class="widget" aria-label="Context" data-state=${this.getStatus().state}>
@@ -240,9 +243,9 @@ export class ContextManagerWidget extends CoppiceElement {
       ${this.#error && html`<p class="fault" role="alert">${withCode(this.#error)}</p>`}
       <dl>
         ${figure("Messages", stats && number(stats.items))} ${figure("Tokens", of)}
-        ${figure("Utilization", stats && percent(used))}
+        ${figure("Utilization", gauge && percent(gauge.utilization))}
       </dl>
-      <context-gauge label="Utilization" .value=${stats && gaugeOf(stats.session, stats.session.pruned)}>
+      <context-gauge label="Utilization" .value=${stats && gaugeOf(stats.session)}>
       </context-gauge>
       <div class="foot">
         <button data-act="prune" ?disabled=${!stats} aria-disabled=${this.#pruning}

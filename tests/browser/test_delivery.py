@@ -103,7 +103,7 @@ class TestPages:
         page.locator("webhooks-panel").scroll_into_view_if_needed()
         expect(page.get_by_role("heading", name="Webhooks")).to_be_visible()
 
-    def test_of_settings_load_only_what_is_drawn(self, page: Page, server: Server) -> None:  # X4
+    def test_of_settings_load_only_what_is_drawn(self, page: Page, server: Server) -> None:
         """The page reads one plan and one session. The list of sessions is read when its field is opened."""
         session = managed(server, 60)
         managed(server, 6)

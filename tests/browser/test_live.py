@@ -430,7 +430,7 @@ class TestASessionThatComesLater:
 
     def test_appears_once_its_file_is_read(
         self, page: Page, server: Server, folder: ClaudeFolder
-    ) -> None:  # B15, X12
+    ) -> None:  # X12
         """The page shows it without a reload, and follows it from then on."""
         transcript = folder.transcript()
         page.goto(f"{server.url}/sessions/{transcript.session}")

@@ -389,7 +389,7 @@ class TestASessionAboveItsTarget:
         assert title == "Two"
         assert body.startswith("Prune now")
 
-    def test_reads_the_notification_permission_once(self, page: Page, server: Server) -> None:  # X4
+    def test_reads_the_notification_permission_once(self, page: Page, server: Server) -> None:
         """Each read waits for another process of the browser, so typing causes none."""
         page.add_init_script(f"({ASKED})()")
         managed(server, 2, id="one", title="One")

@@ -10,8 +10,9 @@ from functools import partial
 from playwright.sync_api import Error, Page, Request, WebSocketRoute, expect
 
 from tests.browser.waiting import drawn, hold, holds, intercept, until, without_live_connection
-from tests.browser.writing import feed, managed
+from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
+from webapp.services.planning.requests import PruneRequest
 
 PUT = """async session => {
   await import("/static/widget/context-manager-widget.js");
@@ -69,6 +70,42 @@ class TestTheWidget:
         page.evaluate(PUT, session)
         widget = page.locator("context-manager-widget")
         expect(widget.get_by_text("Context exceeds 40% capacity - pruning recommended")).to_be_visible()
+
+    def test_draws_the_gauge_of_its_figures(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X10, B17
+        """After a prune of a followed session, too, which changes the pruned view and not what the agent sends."""
+        transcript = folder.transcript()
+        for n in range(12):
+            transcript.user(f"step {n} {words(500)}")
+            transcript.assistant(f"Done {n}. {words(500)}", tokens=20_000 + 1_000 * n)
+        session = transcript.session
+        until(page, lambda: server.app.store.sessions.find(session) is not None)
+        until(page, lambda: server.app.sessions.get(session).messages == 24)
+        server.app.prunes.apply(session, PruneRequest(max_tokens=10_000))
+        size = server.app.sessions.get(session)
+        assert size.agent is not None
+        assert size.agent.utilization > size.pruned.utilization
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, session)
+        meter = page.locator("context-manager-widget").get_by_role("meter", name="Utilization")
+        expect(meter).to_have_attribute("aria-valuenow", f"{size.agent.utilization:g}")
+        assert page.evaluate(STATUS)["primaryMetric"]["value"].startswith(f"{size.agent.utilization:g}")
+
+    def test_rounds_its_figure_as_the_session_page_does(self, page: Page, server: Server) -> None:  # X10, B17
+        """Half of a tenth of a percent goes the same way in both."""
+        server.app.models.put("odd", window=100_000)
+        session = managed(server, 1, model="odd")
+        server.app.ingest.append_messages(
+            session,
+            [{"role": "assistant", "content": "ok"}],
+            usage={"input_tokens": 23_145, "output_tokens": 5},
+        )
+        size = server.app.sessions.get(session)
+        assert (size.pruned.tokens, size.pruned.utilization) == (23_150, 23.1)
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, session)
+        expect(page.locator("context-manager-widget dd").last).to_have_text(re.compile(r"^23\.1"))
 
     def test_follows_its_session(self, page: Page, server: Server) -> None:  # B17
         """New messages change it live, and without a live connection by polling."""

@@ -210,9 +210,7 @@ class TestItsPage:
 class TestALinkElsewhere:
     """A link with a token on a page of another site."""
 
-    def test_does_not_replace_a_session_of_a_wider_role(
-        self, page: Page, server: Server, site: Site
-    ) -> None:  # X1
+    def test_does_not_replace_a_session_of_a_wider_role(self, page: Page, server: Server, site: Site) -> None:
         """The browser sends no cookie with such a link, so the page asks first, and the operator keeps the role."""
         _, viewers = server.app.access_tokens.make("a guest", VIEWER)
         page.goto(f"{server.url}/?token={TOKEN}")

@@ -37,6 +37,25 @@ class TestTheWindow:
         page.get_by_label("Window", exact=True).select_option("")
         expect(figures).to_contain_text(f"of 200,000 {ASSUMED}")
 
+    def test_of_a_million_offers_a_cap_on_the_target(self, page: Page, server: Server) -> None:  # X10
+        """The cap moves the target of the gauge, and can be removed; the limit has its source and its date."""
+        session = managed(server, 2, tokens=50, model="claude-opus-4-7")
+        open_session(page, server, session)
+        target = page.locator(".bars .gauge-label")
+        expect(target).to_have_text("target 80 %")
+        page.get_by_label("More", exact=True).click()
+        cap = page.get_by_label("Cap", exact=True)
+        cap.select_option(label="200,000 tokens")
+        expect(target).to_have_text("target 20 %")
+        assert server.app.sessions.get(session).target_tokens == 200_000
+        page.keyboard.press("Escape")
+        page.locator(".bar-notes summary").click()
+        limit = page.locator(".bar-notes").get_by_text("Limit: 1,000,000 tokens")
+        expect(limit).to_contain_text(re.compile(r", \d{4}-\d\d-\d\d\); the target is capped at 200,000"))
+        page.get_by_label("More", exact=True).click()
+        cap.select_option(label="None")
+        expect(target).to_have_text("target 80 %")
+
     def test_is_asked_for_after_a_larger_call(self, page: Page, server: Server) -> None:  # X10
         """The page suggests no window by itself, and the choice ends the question."""
         session = managed(server, 4, tokens=50, model="gpt-5")

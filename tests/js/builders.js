@@ -47,6 +47,7 @@ export function session(given = {}) {
     target_tokens: 160_000,
     aim_percent: 60,
     aim_tokens: 120_000,
+    cap_tokens: null,
     limit_source: "a table",
     limit_date: "2026-10-01",
     window_assumed: false,

@@ -205,7 +205,7 @@ class TestTheModule:
         value = {"role": "user", "content": [{"type": "text", "text": "x", "n": None}]}
         assert as_json(value) == value
 
-    def test_waits_longer_for_a_prune_that_a_model_may_write(self) -> None:  # P5, S4
+    def test_waits_longer_for_a_prune_that_a_model_may_write(self) -> None:
         """Other requests use the timeout of the given HTTP client."""
         waited: list[float] = []
 

@@ -133,6 +133,18 @@ class AccessTokens:
                 raise NotFound("valid token", key)
             return row
 
+    def only(self) -> TokenRow:
+        """Return the valid token of a store that has one.
+
+        Raises:
+            Invalid: it has several, or none.
+        """
+        valid = [row for row in self.listed() if row.revoked_at is None]
+        if len(valid) != 1:
+            there = ", ".join(str(row.key) for row in valid)
+            raise Invalid(f"name the token by its number: {there}" if valid else "there is no valid token")
+        return valid[0]
+
     def listed(self) -> list[TokenRow]:
         """Return every token, oldest first."""
         return list(self._store.access.tokens())

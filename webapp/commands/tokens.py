@@ -103,12 +103,15 @@ def list_tokens(db: Database | None, as_json: bool) -> None:
 
 
 @token.command()
-@click.argument("number", type=int)
+@click.argument("number", type=int, required=False)
 @click.pass_obj
-def rotate(db: Database | None, number: int) -> None:
-    """Replace a token by a new one with the same name and role."""
+def rotate(db: Database | None, number: int | None) -> None:
+    """Replace a token by a new one with the same name and role.
+
+    The number can be left out where there is only one valid token.
+    """
     with open_tokens(db) as keys:
-        print_token(*keys.rotate(number))
+        print_token(*keys.rotate(keys.only().key if number is None else number))
 
 
 @token.command()

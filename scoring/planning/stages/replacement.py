@@ -15,7 +15,7 @@ from scoring.history import History
 from scoring.messages import Message, ToolResult
 from scoring.planning.stages.contract import Cut
 from scoring.planning.strategies.contract import Shortening
-from scoring.summary import cleared_result, shortened_text
+from scoring.summary import TIME_TOKENS, cleared_result, shortened_text
 
 # The cost of a cleared output: its frame with the line that replaces it, and its id by length.
 CLEARED_TOKENS, ID_CHARS_PER_TOKEN = 30, 2
@@ -35,7 +35,8 @@ def cost(history: History, position: int, cuts: Sequence[Cut]) -> int:
             fixed += SHORT_TOKENS
         else:
             left -= output.chars
-            fixed += CLEARED_TOKENS + len(features.results[cut.result]) // ID_CHARS_PER_TOKEN
+            dated = TIME_TOKENS if history.dated else 0
+            fixed += CLEARED_TOKENS + dated + len(features.results[cut.result]) // ID_CHARS_PER_TOKEN
     return fixed + ceil(history.tokens[position] * max(0, left) / max(1, features.chars))
 
 
@@ -54,9 +55,9 @@ def replaced_message(
         if cuts[index].shorten:
             parts[place] = part.with_text(shortened_text(part.text))
         else:
-            names = names or _tools(history, cuts[index].position)
+            names = names or history.tools(cuts[index].position)
             tool = part.name or names.get(part.call_id, "")
-            parts[place] = cleared_result(part, tool, why=notes[index])
+            parts[place] = cleared_result(part, tool, why=notes[index], came=message.at)
     return replace(message, parts=tuple(parts))
 
 
@@ -76,12 +77,3 @@ def after_stages(history: History, shortened: Mapping[int, Shortening], emptied:
     for position in emptied:
         out.mentions.held[position] = array("I")
     return out
-
-
-def _tools(history: History, position: int) -> dict[str, str]:
-    """Return the tool of each call of a unit, by the call's id."""
-    found: dict[str, str] = {}
-    for member in history.unit(position):
-        features = history.features[member]
-        found.update(zip(features.calls, features.names[0], strict=True))
-    return found

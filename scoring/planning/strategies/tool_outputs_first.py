@@ -8,10 +8,11 @@ not enough, the oldest messages are dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from scoring.planning.old_outputs import old_outputs
 from scoring.planning.strategies.contract import Choice, Shortening, StrategyInput, Why, newest_that_fit
-from scoring.summary import cleared
+from scoring.summary import TIME_TOKENS, cleared
 
 # The cost of a message with one cleared output: its frame, the call's id, and the line that replaces the output.
 CLEARED_TOKENS = 36
@@ -50,9 +51,11 @@ def _cleared(given: StrategyInput) -> dict[int, Shortening]:
     out: dict[int, Shortening] = {}
     for position in old_outputs(history, rules):
         tokens = history.tokens[position]
-        least = CLEARED_TOKENS * max(1, len(history.features[position].results))
+        each = CLEARED_TOKENS + (TIME_TOKENS if history.dated else 0)
+        least = each * max(1, len(history.features[position].results))
         if tokens <= least or history.units.head[position] not in candidates:
             continue
         gain += tokens - least
-        out[position] = Shortening(least, cleared, lasting=True)
+        apply = partial(cleared, names=history.tools(position))
+        out[position] = Shortening(least, apply, lasting=True)
     return out if gain > rules.tool_outputs_minimum_gain else {}

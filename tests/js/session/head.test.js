@@ -140,6 +140,27 @@ describe("the session's own strategy", () => {
   });
 });
 
+describe("the limit", () => {
+  const wide = { window: 1_000_000, limit: 1_000_000, target_tokens: 800_000 };
+  it("is shown with its source and date", () => {
+    // X10
+    const own = session({ ...wide, limit_source: "set for this session", limit_date: "2026-11-27" });
+    assert.match(markup(bars(own)), /Limit: 1,000,000 tokens \(set for this session, <span[^>]*>2026-11-27</);
+    const known = session({ limit_source: "https://docs.example/models", limit_date: "2026-10-01" });
+    assert.match(markup(bars(known)), /href="https:\/\/docs\.example\/models"[^>]*>docs\.example</);
+    assert.match(markup(bars(session({ limit_date: null }))), /Limit: 200,000 tokens \(a table\)\./);
+  });
+  it("has a cap on its target where it is a million", () => {
+    // X10
+    assert.doesNotMatch(markup(header(session())), /name="own_cap"/);
+    assert.match(markup(header(session(wide))), /<option value="" selected>None</);
+    const capped = session({ ...wide, cap_tokens: 250_000, target_tokens: 250_000 });
+    assert.match(markup(header(capped)), /<option value="250000" selected>250,000 tokens</);
+    assert.match(markup(bars(capped)), /; the target is capped at 250,000\./);
+    assert.match(markup(header(session({ cap_tokens: 90_000 }))), /<option value="90000" selected>/);
+  });
+});
+
 describe("the line on the task type", () => {
   it("says what the session counts as and why, with another to choose", () => {
     // B18

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from scoring.assembly.assembly import build
 from scoring.assembly.snapshot import BY_BUDGET, AssemblyConfig, Item, Snapshot
 from scoring.budget import TokenBudget
 from scoring.errors import UnknownFormat
+from scoring.formats import FORMATS
 from scoring.messages import FileReference, Message, ToolCall, ToolResult, message
 from scoring.settings import Settings
 from scoring.summary import Summary
@@ -292,13 +294,14 @@ class TestToolOutputs:
         assert made.tool_output_tokens == 8
         assert made.raw_message_tokens == 2 + 5 + 8 - 1
 
-    def test_files_are_in_whole_blocks(self) -> None:  # C4
-        """Conformance example 12: each file block has its opening and its closing marker."""
-        said = message("user", "look", FileReference("src/a.py", "sha1:7", "text/x-python", 120, "a parser"))
-        made = build(Snapshot((Item("1", said),), format="openai"))
-        text = str(made.messages[0]["content"])
-        assert "[FILE: src/a.py]" in text
-        assert "[/FILE]" in text
+    @pytest.mark.parametrize("name", sorted(FORMATS))
+    def test_files_are_in_whole_blocks(self, name: str) -> None:  # C4
+        """Conformance example 12: path, content id, type, tokens and summary between both markers, in any format."""
+        file = FileReference("src/a.py", "sha1:7", "text/x-python", 120, "It holds a parser.")
+        made = build(Snapshot((Item("1", message("user", "look", file)),), format=name))
+        fields = ("id: sha1:7", "type: text/x-python", "tokens: 120", "It holds a parser.")
+        block = "\\n".join(("[FILE: src/a.py]", *fields, "[/FILE]"))
+        assert block in json.dumps(made.messages[0])
 
 
 class TestTheResult:

@@ -29,7 +29,7 @@ def slots_of(messages: list[Message]) -> list[Slot]:
 class TestHistory:
     """The history of the slots."""
 
-    def test_is_that_of_the_bare_messages(self) -> None:  # C2
+    def test_is_that_of_the_bare_messages(self) -> None:
         """Contents and traces are the same, and present only if the settings read them."""
         for settings in (FORESIGHT, BLUEPRINT, replace(FORESIGHT, strategy="score")):
             history = history_of(slots_of(SAID), settings)

@@ -12,7 +12,7 @@ from tests.scoring.builders import calls, history_of, model, results, user
 class TestDeciding:
     """The order of the steps."""
 
-    def test_asks_no_strategy_while_everything_fits(self) -> None:  # B12
+    def test_asks_no_strategy_while_everything_fits(self) -> None:
         """The reason is that everything fits, not a score."""
         history = history_of([user(), model(), user()])
         protection = protect(history, BLUEPRINT, 100)

@@ -136,6 +136,17 @@ class TestUserWords:
         plan = planned(messages, 600, self.SETTINGS)
         assert plan.reason(0) == "protected: the user's words"
 
+    @pytest.mark.parametrize(("budget", "kept"), [(40_000, 12), (66_000, 19), (100_000, 20), (400_000, 20)])
+    def test_are_kept_up_to_the_lesser_of_20_000_tokens_and_30_percent(
+        self, budget: int, kept: int
+    ) -> None:  # X8
+        """By default, the last one included; each of these messages takes 1,000 tokens."""
+        rules = replace(FORESIGHT, fresh_tail=0, guarded_percent=0.0, counting="four_characters")
+        talk = [message for n in range(100) for message in (user("x" * 4_000), *[model("y" * 4_000)] * 4)]
+        plan = planned(talk, budget, rules)
+        spoken = range(0, len(talk), 5)
+        assert [i for i in spoken if plan.fate(i) == "protected"] == [0, *spoken[1 - kept :]]
+
     def test_are_kept_up_to_the_cap_newest_first(self) -> None:  # X8
         """30 % of the budget holds the first and the newest; what is above a quarter of the budget is passed over."""
         messages = [user("x" * 40)] * 10 + [model("x" * 400)] * 3 + [user("x" * 40)]
@@ -325,7 +336,7 @@ class TestEveryPlan:
     @given(any_messages, presets)
     def test_removes_nothing_if_everything_fits(
         self, messages: list[Message], settings: Settings
-    ) -> None:  # B12
+    ) -> None:  # B8
         """A budget as large as the list removes nothing."""
         history = history_of(messages, settings)
         assert plan_prune(history, settings, sum(history.tokens)).removed == ()

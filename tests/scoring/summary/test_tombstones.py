@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +39,11 @@ class TestClearing:
         out = cleared(message("tool", "", ToolResult("1", LONG)), "2024-01-15", {"1": "grep"})
         assert "output of grep cleared at 2024-01-15" in out.text
         assert "line 7" not in out.text
+
+    def test_names_the_time_at_which_the_output_came(self) -> None:  # C3
+        """To the minute, where the message has one."""
+        said = replace(message("tool", "", ToolResult("1", LONG, "grep")), at="2026-11-27T10:42:31.250Z")
+        assert cleared(said).text.startswith("[output of grep from 2026-11-27 10:42 cleared; it took ")
 
     def test_leaves_the_arguments_of_a_call_alone(self) -> None:  # C3
         """The arguments of a call stay unchanged."""

@@ -288,14 +288,14 @@ class TestSessions:
         ("held", "brought", "replaced"),
         [("secret", "look", False), ("secret", "secret", True), ("look", "secret", True), ("look", "look", True)],
     )  # fmt: skip
-    def test_keep_the_wider_role(self, held: str, brought: str, *, replaced: bool) -> None:  # X1
+    def test_keep_the_wider_role(self, held: str, brought: str, *, replaced: bool) -> None:
         """A link with a viewer's token does not replace an operator's session; the token leaves the address."""
         own = self.opened(asking(), f"/?token={held}").headers["Set-Cookie"].partition(";")[0]
         answer = self.opened(asking(), f"/a?token={brought}", Cookie=own)
         assert (answer.status_code, answer.headers["Location"]) == (303, "/a")
         assert ("Set-Cookie" in answer.headers) == replaced
 
-    def test_are_not_begun_directly_by_a_link_of_another_site(self) -> None:  # X1
+    def test_are_not_begun_directly_by_a_link_of_another_site(self) -> None:
         """A browser sends no cookie with such a request, so a page with a link of our own is shown first."""
         foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
         answer = self.opened(asking(), "/a?token=look&x=<b>", **foreign)

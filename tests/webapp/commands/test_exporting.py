@@ -68,7 +68,7 @@ class TestExporting:
         assert done.code in (1, 2)
         assert not (tmp_path / "x").exists()
 
-    def test_is_readable_by_its_owner_only(self, fed: tuple[Run, str], tmp_path: Path) -> None:  # X2
+    def test_is_readable_by_its_owner_only(self, fed: tuple[Run, str], tmp_path: Path) -> None:
         """The umask does not matter; the mode of an existing file is kept."""
         run, session = fed
         (tmp_path / "shared.jsonl").touch(0o640)
@@ -77,7 +77,7 @@ class TestExporting:
             assert run("export", session, "-o", tmp_path / name).code == 0
             assert (tmp_path / name).stat().st_mode & 0o777 == mode
 
-    def test_never_follows_a_link(self, fed: tuple[Run, str], tmp_path: Path) -> None:  # X2
+    def test_never_follows_a_link(self, fed: tuple[Run, str], tmp_path: Path) -> None:
         """Another user may have put the link in place of the export."""
         run, session = fed
         (tmp_path / "mine").write_text("mine")

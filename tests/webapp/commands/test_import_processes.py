@@ -80,7 +80,7 @@ class TestTwoProcesses:
         assert done[files[1]].failure == ENDED
         assert [len(done[file].sessions) for file in files] == [1, 0, 1]
 
-    def test_end_when_the_import_is_killed(self, tmp_path: Path) -> None:  # X1
+    def test_end_when_the_import_is_killed(self, tmp_path: Path) -> None:
         """Processes waiting for another file would keep the database open."""
         code = (
             "import os, time; from webapp.commands.import_processes import _pool\n"

@@ -52,7 +52,7 @@ class TestBesideAServer:
 
     def test_ends_when_the_server_is_killed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:  # X1, X13
+    ) -> None:  # X13
         """A remaining proxy would occupy the port of the next one."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         port = free_port()
@@ -63,7 +63,7 @@ class TestBesideAServer:
 
     def test_sends_calls_to_a_server_with_tokens(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:  # X13, X14
+    ) -> None:  # X13
         """The server's proxy has its own token."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.delenv("COPPICE_TOKEN", raising=False)
@@ -88,7 +88,7 @@ class TestBesideAServer:
 
     def test_trusts_the_certificate_of_its_server(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:  # X13, X14
+    ) -> None:  # X13
         """The certificate has the name by which others reach the server, not this machine's own address."""
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.delenv("COPPICE_TOKEN", raising=False)

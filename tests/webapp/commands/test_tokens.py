@@ -42,6 +42,19 @@ class TestTheCommand:
         assert "nobody gets in" in revoked.err
         assert run("token", "revoke", "2").code == 2
 
+    def test_rotates_the_only_token_without_its_number(self, run: Run) -> None:
+        """Of several, and of none, the number is asked for, and nothing is changed."""
+        first = run("token", "--name", "laptop").out
+        rotated = run("token", "rotate")
+        assert (rotated.code, rotated.out == first) == (0, False)
+        run("token")
+        several = run("token", "rotate")
+        assert (several.code, "name the token by its number: 2, 3" in several.err) == (2, True)
+        for number in ("2", "3"):
+            run("token", "revoke", number)
+        none = run("token", "rotate")
+        assert (none.code, "there is no valid token" in none.err) == (2, True)
+
     def test_can_be_switched_off(self, run: Run) -> None:
         """No token is then required on this machine."""
         run("token")

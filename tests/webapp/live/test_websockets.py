@@ -132,7 +132,7 @@ class TestAnInvalidPacket:
     """A packet that is not Socket.IO."""
 
     @pytest.mark.parametrize("packet", ["42[", '42[{"a":1}]', "42[]", '44"x"', "42[1e999]", "42" + "9" * 110])
-    def test_is_not_logged(self, tmp_path: Path, caplog: pytest.LogCaptureFixture, packet: str) -> None:  # X1
+    def test_is_not_logged(self, tmp_path: Path, caplog: pytest.LogCaptureFixture, packet: str) -> None:
         """The next packet is still answered."""
         with running_server(tmp_path) as server, opened(server.url) as page:
             read_until(page, b"pingInterval")

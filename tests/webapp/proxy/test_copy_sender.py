@@ -75,7 +75,7 @@ class TestAServerThatFails:
 class TestFingerprints:
     """A server whose certificate has another name than its address."""
 
-    def test_are_of_one_certificate(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:  # X14
+    def test_are_of_one_certificate(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         """The certificate with the fingerprint is trusted, and no other."""
         certificate, key = certificate_of(tmp_path, "DNS:coppice.example")
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

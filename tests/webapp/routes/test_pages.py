@@ -168,7 +168,7 @@ class TestHeaders:
     @pytest.mark.parametrize(
         "path", ["/api/sessions", "/api/nothing", "/metrics", "/healthz", "/nothing", "/widget"]
     )
-    def test_prevent_caching_of_private_data(self, client: Client, path: str) -> None:  # X1
+    def test_prevent_caching_of_private_data(self, client: Client, path: str) -> None:
         """Only static files are cached, by browsers or proxies."""
         assert client.get(path).headers["Cache-Control"] == "no-store"
 

@@ -64,7 +64,7 @@ class TestUnderTheApi:
     @pytest.mark.parametrize("value", ["", "{", '{"role": "us', "\x01"])
     def test_a_damaged_value_in_the_store_is_reported_as_such(
         self, client: Client, app: App, value: str, caplog: pytest.LogCaptureFixture
-    ) -> None:  # X2
+    ) -> None:
         """The answer says how to find the row, and the log where it was read."""
         session = managed(app, wire("user", "one"))
         with app.store.write():

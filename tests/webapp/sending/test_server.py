@@ -101,7 +101,7 @@ class TestAnswers:
             b'{"positions": [{"key": "a", "position": 5}]}',
         ],
     )
-    def test_of_another_program_acknowledge_nothing(self, other: Answering, body: bytes) -> None:  # X6
+    def test_of_another_program_acknowledge_nothing(self, other: Answering, body: bytes) -> None:
         """The backlog is deleted only when a server of ours has taken it."""
         other.body = body
         server = TeamServer(other.url, "coppice_x")

@@ -177,7 +177,7 @@ class Counted:
 class TestABodyThatAThreadReads:
     """A connection with a time by which its body has to be there."""
 
-    def test_has_no_time_limit_after_it_arrived(self) -> None:  # X13
+    def test_has_no_time_limit_after_it_arrived(self) -> None:
         """The limit for receiving a request does not apply to its answer."""
         conn = SimpleNamespace(until=600.0)
         arriving = UploadReader(Counted(10), conn)  # type: ignore[arg-type]  # a connection, as far as it is needed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult
+from tests.shared import ROOT
 from webapp.store.indexed_text import INDEXED_CHARS, indexed
 
 
@@ -35,6 +36,11 @@ class TestWords:
         """Of an enormous message only the indexed part is gathered."""
         long = Message("assistant", (Text("a" * 5), ToolCall("i", "b", "c" * INDEXED_CHARS), Text("d")))
         assert indexed(long) == ("aaaaa\nb\n" + "c" * INDEXED_CHARS)[:INDEXED_CHARS]
+
+    @pytest.mark.parametrize("path", ["docs/api.md", "static/search/coppice-search.js"])
+    def test_end_where_the_documentation_says(self, path: str) -> None:  # X14
+        """The API and the page of the search name the limit."""
+        assert f"first {INDEXED_CHARS:,} characters" in (ROOT / path).read_text()
 
     def test_can_be_stored(self) -> None:
         """Half characters cannot."""

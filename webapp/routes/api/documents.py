@@ -27,6 +27,7 @@ WHY = {
     413: "The body is too large",
     415: "The content type is not supported",
     422: "The values are invalid; `details` names every wrong field",
+    429: "Too many wrong tokens came from this address; `Retry-After` says when to try again",
     503: "The store is busy or the disk full; try again",
 }
 

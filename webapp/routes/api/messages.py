@@ -114,5 +114,5 @@ def members_of_group(app: App, session_id: str, query: GroupQuery) -> GroupMembe
 
 @table.get("/sessions/<session_id>/archive", errors=(404,))
 def search_archive(app: App, session_id: str, query: WordsQuery) -> Archive:
-    """Return the messages that are not in the context; with `q`, those that contain it."""
+    """Return the messages that are not in the context; with `q`, those with it in their first 200,000 characters."""
     return app.search.archive(session_id, query.q)

@@ -130,7 +130,10 @@ def disposition(filename: str) -> str:
 
 @table.get("/search", errors=(404,))
 def search_everywhere(app: App, query: SearchQuery) -> Results:
-    """Search all messages of all sessions, pruned or not; return snippets."""
+    """Search all messages of all sessions, pruned or not; return snippets.
+
+    A message is found by the words in its first 200,000 characters.
+    """
     return app.search.everywhere(**query.given())
 
 

@@ -220,6 +220,7 @@ class Sessions:
                 session.change_model(changes["model"])
             if "window" in changes:
                 session.state.own_window = changes["window"] or 0
+                session.state.own_window_at = self._environment.clock()
             if "automatic" in changes:
                 row.automatic = None if changes["automatic"] is None else int(changes["automatic"])
             if "settings" in changes:

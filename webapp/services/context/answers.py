@@ -56,8 +56,16 @@ class Context:
     over_budget: TooLarge | None
     left_out: list[str]
     """Messages that do not fit, by id."""
+    oldest_included_message_id: str | None
+    """The first message that is included, by id; null where none is."""
     newest_cut: bool
     """True where the newest message had to be cut."""
+    raw_message_tokens: int
+    """The tokens of the messages that are no summary."""
+    tool_output_tokens: int
+    """The tokens of tool outputs among them."""
+    has_summary: bool
+    """True where a summary is in the list."""
     summaries: ContextSummaries
     memories: int
     """Memories in the system prompt."""

@@ -81,7 +81,11 @@ class Context:
             ),
             over_budget=_over(tokens, limits.limit, built, scale),
             left_out=list(built.left_out),
+            oldest_included_message_id=built.oldest_included_message_id,
             newest_cut=built.newest_cut,
+            raw_message_tokens=scale.part(built.raw_message_tokens),
+            tool_output_tokens=scale.part(built.tool_output_tokens),
+            has_summary=built.has_summary,
             summaries=ContextSummaries(
                 tokens=scale.part(built.summary_token_count), left_out=list(built.summaries_left_out)
             ),

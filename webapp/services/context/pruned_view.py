@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.assembly import Item as ScoringItem
@@ -18,7 +18,7 @@ from scoring.messages import MEDIA_SOURCE, Message, Wire
 from scoring.summary import Summary
 from webapp.services.session.codec import json_value
 from webapp.services.session.replacements import cost, with_replacement
-from webapp.services.session.stored_messages import read_features
+from webapp.services.session.stored_messages import read_features, time_of
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import MESSAGE, PRUNED, Item
@@ -151,9 +151,9 @@ def message_of(entries: Sequence[EntryRow]) -> Message:
     wire = None
     if len(entries) == 1 and entries[0].format and entries[0].raw is not None:
         wire = Wire(entries[0].format, json_value(entries[0].raw))
-    message = Message(first.role, parts, first.name if wire is not None else "", wire)
+    message = Message(first.role, parts, first.name if wire is not None else "", wire, time_of(entries))
     if wire is None and message.media:
-        return Message(first.role, parts, "", Wire(MEDIA_SOURCE, list(_raw_values(entries))))
+        return replace(message, wire=Wire(MEDIA_SOURCE, list(_raw_values(entries))))
     return message
 
 

@@ -93,7 +93,8 @@ class CallReports:
             state.set_report_aside(call.key, sent)
             return
         state.accept_report(call.key)
-        state.largest = max(state.largest, sent)
+        if sent > state.largest:
+            state.largest, state.largest_at = sent, call.at or self._now
         self._observe(call, learns=verdict == "fits")
         if self._row.source in AGENTS:
             clearing = Clearing(call.no, lost, real, verdict == "fell", call.at, before_call.factor)

@@ -23,7 +23,7 @@ def remember_compaction(session: Session, tokens: int, at: int) -> None:
         or (model.known and window > max(model.window, model.wider or 0))
     ):
         return
-    state.compaction_window, state.compaction_tokens = window, tokens
+    state.compaction_window, state.compaction_tokens, state.compaction_at = window, tokens, at
     if model.known:
         why = f"{AGENTS[row.source].label} compacted another session at {tokens:,} tokens"
         session.environment.remember_window(window_key(row, model), window, why, at)

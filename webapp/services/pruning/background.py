@@ -21,13 +21,11 @@ from webapp.services.session.gauges import gauge_of
 from webapp.services.session.session import Session
 from webapp.services.summaries.answers import Summarised
 from webapp.services.summaries.plan_summary import rejected_summaries
-from webapp.services.summaries.summarising import Summarising
+from webapp.services.summaries.summarising import LEASE, MADE_ALREADY, Summarising
 
 log = logging.getLogger(__name__)
 # The other kind of job, besides a summary by its triggers: a prune whose summary a model writes.
 PRUNE = "prune"
-# The lease of a session's job, with the session's id behind it.
-LEASE = "summary "
 
 
 @dataclass(slots=True)
@@ -64,7 +62,7 @@ class BackgroundSummaries:
                 return self._summarising.summarise(session_id, "user", job.cancelled)
         self._store.sessions.get(session_id)
         started = self._start(session_id, "user")
-        message = "a summary is being made" if started else "a summary is being made already"
+        message = "a summary is being made" if started else MADE_ALREADY
         return Summarised(
             summary=None,
             operation=None,
@@ -171,7 +169,7 @@ class BackgroundSummaries:
         """
         job = Job(threading.current_thread())
         if not self._begin(session_id, job):
-            raise Conflict("a summary is being made already")
+            raise Conflict(MADE_ALREADY)
         try:
             yield job
         finally:

@@ -187,9 +187,9 @@ class Prunes:
         Raises:
             NotFound: there is no such session.
             StalePlan: the session, its settings or its limits have changed since the plan was made.
-            Conflict: the plan takes nothing out.
+            Conflict: the plan takes nothing out, or a model is writing a summary for the session already.
         """
-        with ExitStack() as held:
+        with ExitStack() as job, ExitStack() as held:
             held.enter_context(self._environment.lock(session_id))
             with self._store.read():
                 session = Session.load(self._environment, session_id)
@@ -200,9 +200,13 @@ class Prunes:
                     planned = self._planning.make(session, inputs)
             if not planned.plan.removed and not planned.plan.shortened:
                 raise Conflict(_why_nothing(planned) or "this plan takes nothing out")
-            if self._summaries.has_model:
-                held.close()  # a model may take minutes; `apply_plan` checks again
-            return self.apply_plan(planned, self._summaries.prepare(session, planned), "user")
+            if planned.plan.summary is None or not self._summaries.has_model:
+                return self.apply_plan(planned, self._summaries.prepare(session, planned), "user")
+            # Taken under the lock, or a second request could pay for the summary of a plan that is applied just now.
+            cancelled = job.enter_context(self._summaries.alone(session_id))
+            held.close()  # a model may take minutes; `apply_plan` checks again
+            prepared = self._summaries.prepare(session, planned, cancelled=cancelled)
+            return self.apply_plan(planned, prepared, "user")
 
     def apply_plan(self, planned: SessionPlan, prepared: PreparedSummary | None, actor: str) -> Applied:
         """Apply a plan with the summary that was written for it.

@@ -192,8 +192,12 @@ class Session:
     aim_percent: float
     aim_tokens: int
     """The tokens that a prune cuts to."""
+    cap_tokens: int | None
+    """The ceiling on the target that the settings or the session set; null for none."""
     limit_source: str
+    """The source of the window: the page of a provider, or what the agent, a call or the user showed."""
     limit_date: str | None
+    """The day on which the source was read, or showed the window; null where it is unknown."""
     window_assumed: bool
     """True until the agent, a call or the user shows which of the model's windows the session uses."""
     window_kind: WindowKind

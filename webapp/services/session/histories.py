@@ -316,7 +316,7 @@ class Histories:
             if session.pruned.totals.get("summary", (0, 0))[1]:
                 history.summarised = contexts.before_summary(key, PRUNED)
                 history.summary_tokens = contexts.summary_tokens(key, PRUNED)
-        history.numbers = gathered.nos
+        history.numbers, history.dated = gathered.nos, True
         history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
         history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)
         if "facts" in session.row.state:  # of the whole log: pruning does not change a session's task type

@@ -16,11 +16,12 @@ WindowKind = Literal["table", "own", "reported", "compaction", "marker", "usage"
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The window that a session runs with, its source, and a description of the source."""
+    """The window that a session runs with, its source, a description of the source, and its date, "" if unknown."""
 
     tokens: int
     kind: WindowKind
     source: str
+    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class Limits:
     """The limits of one session, in tokens.
 
     `limit` is what utilization divides by (X10), `least_gain` the tokens that make an automatic prune worth
-    it (X9). `window_kind` is the source of the window. `over` is the session's largest call if that is above the
-    limit, else 0.
+    it (X9). `window_kind` is the source of the window, `date` the day on which that was known, "" if unknown. `over` is
+    the session's largest call if that is above the limit, else 0.
     """
 
     model: ModelLimits
@@ -44,6 +45,7 @@ class Limits:
     source: str
     window_kind: WindowKind = "table"
     over: int = 0
+    date: str = ""
 
     @property
     def window_assumed(self) -> bool:
@@ -79,6 +81,7 @@ def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, large
         source=seen.source if seen is not None else model.source,
         window_kind=seen.kind if seen is not None else "table",
         over=largest if largest > limit else 0,
+        date=seen.date if seen is not None else model.date,
     )
 
 

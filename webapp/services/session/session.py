@@ -472,6 +472,7 @@ class Session:
             prior = (current.state.get("calibration") or {}).get("prior", 1.0)
             self.state.count_as(current.state.get("counted_as", ""), prior)
         self.state.own_window = current.state.get("own_window", 0)
+        self.state.own_window_at = current.state.get("own_window_at", 0)
         self.state.kept = current.state.get("kept") is True
         self.state.proxy = ProxyState.from_dict(current.state.get("proxy"))
         for name in SHARED_COLUMNS:

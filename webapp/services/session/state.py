@@ -67,12 +67,16 @@ class SessionState:
     redacted: dict[str, int] = field(default_factory=dict)
     """Kind of credential -> how many were replaced."""
     own_window: int = 0
-    """The window set by the user; 0 for none."""
+    """The window set by the user, at the time `own_window_at` in ms; 0 for none."""
+    own_window_at: int = 0
     compaction_window: int = 0
     """The window that a compaction of the agent at `compaction_tokens` implies; 0 for none."""
     compaction_tokens: int = 0
+    compaction_at: int = 0
+    """The time of that compaction in ms."""
     largest: int = 0
-    """The largest call with the present model, in tokens."""
+    """The largest call with the present model, in tokens, and its time `largest_at` in ms."""
+    largest_at: int = 0
     set_aside: int = 0
     """Usage reports that cannot be true; `aside_input` and `aside_call` belong to the last of them."""
     aside_input: int = 0

@@ -9,6 +9,7 @@ import orjson
 from scoring.history import Features
 from scoring.messages import Message
 from webapp.errors import NotFound
+from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.log import EntryRow, MessageRow, parse_message_id
 
@@ -25,7 +26,13 @@ def features_text(features: Features) -> str:
 
 def whole(role: str, entries: Sequence[EntryRow]) -> Message:
     """Return the message that entries form: all their parts, in the order of arrival, without a wire object."""
-    return Message(role, tuple(part for entry in entries for part in entry.message.parts))  # type: ignore[arg-type]
+    parts = tuple(part for entry in entries for part in entry.message.parts)
+    return Message(role, parts, at=time_of(entries))  # type: ignore[arg-type]
+
+
+def time_of(entries: Sequence[EntryRow]) -> str:
+    """Return the time of a message, that of its first entry, as ISO 8601; "" if it is unknown."""
+    return iso(entries[0].at) or "" if entries else ""
 
 
 def message_with_id(store: Store, session: int, mid: str) -> MessageRow:

@@ -34,3 +34,8 @@ def iso(ms: int | None) -> str | None:
     except (ValueError, OverflowError, OSError):
         return None
     return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+
+
+def day(ms: int | None) -> str:
+    """Return the day of a time in UTC: `2026-01-31`; "" if it is unknown."""
+    return (iso(ms or None) or "")[:10]

@@ -14,6 +14,7 @@ from webapp.agents import AGENTS
 from webapp.services.session.environment import RememberedWindow
 from webapp.services.session.limits import Window
 from webapp.services.session.state import SessionState
+from webapp.services.session.times import day
 from webapp.store.sessions import SessionRow
 
 
@@ -29,14 +30,14 @@ def window_of(
     one.
     """
     if state.own_window:
-        return Window(state.own_window, "own", "set for this session")
+        return Window(state.own_window, "own", "set for this session", day(state.own_window_at))
     if model.own:
         return None
     found = next(_known_windows(row, state, model, remembered), None)
     window = found.tokens if found is not None else model.window
     wider = window_above(state.largest, model, window) if state.largest > min(window, model.limit) else None
     if wider is not None:
-        return Window(wider, "usage", f"a call took {state.largest:,} tokens")
+        return Window(wider, "usage", f"a call took {state.largest:,} tokens", day(state.largest_at))
     return found
 
 
@@ -52,15 +53,16 @@ def _known_windows(
             state.compaction_window,
             "compaction",
             f"the agent compacted by itself at {state.compaction_tokens:,} tokens",
+            day(state.compaction_at),
         )
     if row.window:
-        yield Window(row.window, "reported", "reported by the agent")
+        yield Window(row.window, "reported", "reported by the agent", day(row.last_activity_at))
     if is_wide(row.model):
-        yield Window(model.window, "marker", "named with the model")
+        yield Window(model.window, "marker", "named with the model", day(row.last_activity_at))
     if row.source not in AGENTS:
         return
     if model.known and (known := remembered().get(window_key(row, model))) is not None:
-        yield Window(known["window"], "remembered", known["why"])
+        yield Window(known["window"], "remembered", known["why"], day(known["at"]))
     usual = AGENTS[row.source].usual_window
     if usual is not None and (usual < model.window or not model.known):
         yield Window(

@@ -9,6 +9,7 @@ from scoring.models import ModelLimits, known_models
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged
 from webapp.services.session.environment import Environment
+from webapp.services.session.times import day
 from webapp.services.settings.answers import Model, Models
 
 
@@ -42,9 +43,10 @@ class ModelTable:
         if not any(limits.values()):
             raise InvalidSettings([Fault("window", "expected a number of tokens here or for output_limit")])
         others = [row for row in self._environment.overrides() if row.name != name]
-        row = ModelLimits.from_dict({**limits, "name": name}, others)
+        today = day(self._environment.clock())
+        row = ModelLimits.from_dict({**limits, "name": name, "date": today}, others)
         with self._store.write():
-            self._store.small.put_model_override(name, limits)
+            self._store.small.put_model_override(name, {**limits, "date": today})
         self._environment.forget()
         self._environment.bus.publish(ModelsChanged())
         return _model(row, overridden=True)

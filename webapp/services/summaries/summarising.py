@@ -52,6 +52,9 @@ from webapp.store.summaries import SummaryRow
 
 NOTHING_NEW = "there is nothing to summarise: all but the recent messages is summarised already"
 SUMMARISED = "summarised"
+# The lease of a session's summary, with the session's id behind it: a session has one at a time.
+LEASE = "summary "
+MADE_ALREADY = "a summary is being made already"
 
 
 @dataclass(frozen=True, slots=True)

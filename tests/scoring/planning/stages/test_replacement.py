@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,11 +72,16 @@ class TestCosts:
         rest = message("tool", "", TWO[2].results[1])
         assert one >= estimate_message_tokens(rest)
 
+    @pytest.mark.parametrize("at", ["", "2026-11-27T10:42:31.250Z"])
     @pytest.mark.parametrize("counter", [None, FOUR_CHARACTERS])
     @given(messages=sessions())
-    def test_are_rather_too_high_than_too_low(self, counter: object, messages: list[Message]) -> None:  # X7
-        """Costs are not underestimated, with the estimator and with four characters a token."""
+    def test_are_rather_too_high_than_too_low(
+        self, counter: object, at: str, messages: list[Message]
+    ) -> None:  # X7, C3
+        """Costs are not underestimated, with the estimator and with four characters a token, and with times."""
+        messages = [replace(one, at=at) for one in messages]
         history = History.of(messages, counter)  # type: ignore[arg-type]
+        history.dated = bool(at)
         for position, features in enumerate(history.features):
             outputs = features.traced.outputs
             cuts = {n: Cut(position, n) for n, one in enumerate(outputs) if one.digest}

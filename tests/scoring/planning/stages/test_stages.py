@@ -57,7 +57,7 @@ class TestTheOrder:
         assert STAGES[name].is_enabled(enabled)
         assert (reads_traces(OFF), reads_traces(enabled)) == (False, True)
 
-    def test_ends_with_nothing_where_everything_fits(self) -> None:  # X7, B12
+    def test_ends_with_nothing_where_everything_fits(self) -> None:  # X7
         """No output is replaced if everything fits."""
         assert planned(list(self.SAID), 0).shortened == ()
 

@@ -84,7 +84,7 @@ class TestSummarise:
         assert 1 not in plan.summary.covers
         assert {0, 2} <= set(plan.summary.covers)
 
-    def test_prunes_the_rest_by_score_where_the_summary_does_not_suffice(self) -> None:  # B1, X3
+    def test_prunes_the_rest_by_score_where_the_summary_does_not_suffice(self) -> None:  # X3
         """The reason says so."""
         history = history_of([*talk(10), *talk(2, LONG * 10)])
         plan = planned(history, 0.3)
@@ -94,7 +94,7 @@ class TestSummarise:
         assert all(plan.reason(p).endswith("; the summary alone did not suffice") for p in by_score)
         assert plan.tokens_after <= plan.max_tokens
 
-    def test_prunes_by_score_where_there_is_too_little_to_cover(self) -> None:  # B1, C9
+    def test_prunes_by_score_where_there_is_too_little_to_cover(self) -> None:  # C9
         """A summary of a few short messages would be no shorter."""
         plan = planned(history_of(talk(8, "short")), 0.6)
         assert plan.summary is None
@@ -112,7 +112,7 @@ class TestSummarise:
         assert len(plan.removed) < len(alone.removed)
         assert plan.freed == plan.tokens_before + 1_000 - plan.tokens_after
 
-    def test_does_nothing_where_everything_fits(self) -> None:  # B12
+    def test_does_nothing_where_everything_fits(self) -> None:
         """Earlier summaries change nothing."""
         history = history_of(talk(20))
         history.summary_tokens = 1_000

@@ -51,10 +51,23 @@ class TestToolOutputsFirst:
         short = made.shortenings[2].apply(given[2])
         assert "output of read cleared" in short.text
 
-    def test_claims_no_less_than_a_cleared_output_costs(self) -> None:  # C8
-        """The plan states the tokens after the clearing."""
-        given = turns(6)
+    def test_names_the_tool_of_the_call(self) -> None:  # C3
+        """A result that does not repeat the name takes it from the call with its id."""
+        given = [
+            message("tool", "", *(replace(r, name="") for r in m.results)) if m.results else m
+            for m in turns(6)
+        ]
         made = plan(given, sum(history_of(given).tokens) - 1_500)
+        assert "output of read cleared" in made.shortenings[2].apply(given[2]).text
+
+    @pytest.mark.parametrize("at", ["", "2026-11-27T10:42:31.250Z"])
+    def test_claims_no_less_than_a_cleared_output_costs(self, at: str) -> None:  # C8, C3
+        """The plan states the tokens after the clearing, with the time that the line names."""
+        given = [replace(one, at=at) for one in turns(6)]
+        history = history_of(given)
+        history.dated = bool(at)
+        made = plan_prune(history, SMALL, sum(history.tokens) - 1_500, strategy="tool_outputs_first")
+        assert made.shortened
         for position, shortening in made.shortenings.items():
             assert history_of([shortening.apply(given[position])]).tokens[0] <= shortening.tokens
 

@@ -42,7 +42,7 @@ class TestAForeignDatabase:
         assert path.read_bytes() == before
 
     @pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
-    def test_is_not_opened_with_a_pipe_among_its_files(self, path: Path, end: str) -> None:  # X6
+    def test_is_not_opened_with_a_pipe_among_its_files(self, path: Path, end: str) -> None:
         """SQLite would wait for the other end."""
         path.with_name(path.name + end).unlink(missing_ok=True)
         os.mkfifo(path.with_name(path.name + end))

@@ -49,7 +49,7 @@ def test_heads_and_small_documents_never_raise(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:  # X6
+def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
     """A pipe would be waited at, and a device has no end."""
     path = tmp_path / "a.json"
     if kind == "pipe":

@@ -42,7 +42,7 @@ def replace(path: Path, data: bytes) -> None:
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
 
 
-def test_a_pipe_has_no_lines(tmp_path: Path) -> None:  # X6
+def test_a_pipe_has_no_lines(tmp_path: Path) -> None:
     """A pipe that takes the place of a transcript is a problem, and holds up no other file."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"{}\n")

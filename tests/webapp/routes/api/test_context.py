@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from scoring.formats import FORMATS
 from tests.webapp.promises import Client
+from tests.webapp.routes.api.conftest import TALK
 from webapp.app import App
 
 pytestmark = pytest.mark.usefixtures("ids")
+
+LIST = {"name": "ls", "arguments": "{}"}
 
 
 class TestAsking:
@@ -32,6 +36,47 @@ class TestAsking:
         after = client.get("/api/sessions/a/context")
         assert after.json["as_of"] == "2096-10-02T07:06:40.000Z"
         assert client.get("/api/sessions/a/context").data == after.data
+
+    def test_gives_every_figure_of_the_assembled_context(
+        self, client: Client, app: App, ids: list[str]
+    ) -> None:  # C5, C1
+        """The sizes of summaries, messages and outputs, and the first message behind the summary."""
+        results = [
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": LIST}]},
+            {"role": "tool", "tool_call_id": "c", "content": "src tests " * 100},
+            {"role": "user", "content": "and now?"},
+        ]
+        app.ingest.append_messages("a", results)
+        whole = client.get("/api/sessions/a/context").json
+        assert whole["has_summary"] is False
+        assert whole["oldest_included_message_id"] == ids[0]
+        assert whole["raw_message_tokens"] == whole["tokens"]
+        client.post("/api/sessions/a/summarize", json={})
+        context = client.get("/api/sessions/a/context").json
+        [summary] = client.get("/api/sessions/a/summaries").json["summaries"]
+        assert context["has_summary"] is True
+        assert context["oldest_included_message_id"] == ids[summary["messages"]]
+        assert context["summaries"]["tokens"] + context["raw_message_tokens"] == context["tokens"]
+        assert context["tool_output_tokens"] == whole["tool_output_tokens"]
+        assert 200 <= context["tool_output_tokens"] < context["raw_message_tokens"]
+
+    @pytest.mark.parametrize("name", sorted(FORMATS))
+    @pytest.mark.parametrize("messages", [[], [{"role": "system", "content": "be brief"}]])
+    def test_of_a_list_that_cannot_be_valid_is_refused(
+        self, client: Client, name: str, messages: list[dict[str, str]]
+    ) -> None:  # X6
+        """Every provider wants a message of the user; the error says so, and the session can go on."""
+        client.post("/api/sessions", json={"id": "new", "model": "gpt-5"})
+        if messages:
+            client.post("/api/sessions/new/messages", json={"messages": messages})
+        refused = client.get(f"/api/sessions/new/context?format={name}")
+        error = refused.json["error"]
+        assert (refused.status_code, error["type"]) == (422, "invalid_list")
+        assert error["details"] == [
+            {"field": "messages", "message": "no user message; expected at least one"}
+        ]
+        client.post("/api/sessions/new/messages", json={"messages": TALK[:1]})
+        assert client.get(f"/api/sessions/new/context?format={name}").status_code == 200
 
     def test_of_an_unknown_format_is_refused(self, client: Client) -> None:
         """The error lists the known formats."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import Any
 
@@ -10,7 +11,7 @@ import jsonschema
 from tests.shared import ROOT
 from tests.webapp.promises import Client, document
 from webapp.routes.api import routes
-from webapp.routes.api.documents import build_document, without_null
+from webapp.routes.api.documents import WHY, build_document, failing, without_null
 
 DOCUMENT = document()
 
@@ -56,6 +57,15 @@ class TestTheDocument:
             for operation in methods.values():
                 if "requestBody" in operation:
                     assert {"400", "413", "415", "422"} <= set(operation["responses"])
+
+    def test_explains_every_status_of_a_refusal(self) -> None:
+        """Those of routes, and those by which a request never reaches one: of tokens, hosts, origins and types."""
+        refusing = "".join(
+            (ROOT / "webapp" / "access" / name).read_text() for name in ("gate.py", "guard.py")
+        )
+        before = {int(status) for status in re.findall(r'"(\d{3}) [A-Z]', refusing)}
+        assert {401, 403, 415, 429, 503} <= before
+        assert before.union(*map(failing, routes())) <= set(WHY)
 
     def test_is_the_same_each_time(self) -> None:
         """It changes only with the code."""

@@ -120,6 +120,20 @@ class TestStatus:
         assert status["line"].startswith("tokens: ")
         assert client.get("/api/sessions/nope/status").status_code == 404
 
+    def test_has_its_line_in_the_answer_to_each_append(self, client: Client) -> None:  # S7
+        """Switched on for one session, it names the size after the append; otherwise there is none."""
+        client.post("/api/sessions", json={"id": "new", "model": "gpt-5"})
+        hello = {"messages": [{"role": "user", "content": "hello"}]}
+        assert client.post("/api/sessions/new/messages", json=hello).json["line"] is None
+        client.patch("/api/sessions/new", json={"settings": {"status_line": True}})
+        for _ in range(2):
+            line = client.post("/api/sessions/new/messages", json=hello).json["line"]
+            stats = client.get("/api/sessions/new/stats").json
+            tokens, limit = f"{stats['tokens']:,}", f"{stats['limit']:,}"
+            assert line.startswith(f"tokens: {tokens} msgs + 0 tools | context: {tokens} / {limit} (")
+        client.patch("/api/sessions/new", json={"settings": {"status_line": None}})
+        assert client.post("/api/sessions/new/messages", json=hello).json["line"] is None
+
     def test_is_part_of_the_stats(self, client: Client, session: str) -> None:  # S7
         """Both have the same bars."""
         stats = client.get(f"/api/sessions/{session}/stats").json

@@ -321,7 +321,7 @@ class TestDamagedValues:
         app.prunes.plan("s", PlanRequest(max_tokens=100))
 
     @pytest.mark.parametrize("value", ["''", "'{'", "x'ff00'", "9e999", "1.5"])
-    def test_of_another_type_hide_no_session(self, app: App, value: str) -> None:  # X6
+    def test_of_another_type_hide_no_session(self, app: App, value: str) -> None:
         """A file of SQLite takes any value in any column; each of a session's row is tried."""
         if not isinstance(app.config.database, Path):
             pytest.skip("a column of PostgreSQL holds its own type only")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from scoring.messages import Text
 from scoring.summary import Summary
-from tests.webapp.building import call, conversation, followed, managed, result, user, wire
+from tests.webapp.building import call, conversation, followed, managed, mid, result, user, wire
 from webapp.app import App
 from webapp.services.context.pruned_view import MessageCache, view_items
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.replacements import Replacement
 from webapp.store.context import PRUNED
 
@@ -31,6 +33,31 @@ class TestViewItems:
         assert sum(s.tokens for s in found) == sum(
             tokens for tokens, _ in app.store.contexts.totals(found[0].row.no)[PRUNED].values()
         )
+
+    def test_cost_what_is_in_the_context_and_not_in_the_log(
+        self, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # C6
+        """As many queries and rows for 20 messages of a log of 400 as of a log of 20; one query has the order."""
+        talk = [wire("user" if n % 2 == 0 else "assistant", f"word {n}") for n in range(400)]
+        short, long = managed(app, *talk[-20:]), managed(app, *talk)
+        out = [mid(app, long, no) for no in range(1, 381)]
+        plan = app.prunes.plan(long, PlanRequest(max_tokens=100_000, drop=out))
+        app.prunes.apply(long, PruneRequest(plan_id=plan.plan_id))
+        engine, read = app.store.db, list[tuple[str, int]]()
+
+        def rows(sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+            found = type(engine).rows(engine, sql, values)
+            read.append((sql, len(found)))
+            return found
+
+        monkeypatch.setattr(engine, "rows", rows)
+        costs = []
+        for session in (short, long):
+            read.clear()
+            assert len(there(app, session)) == 20
+            costs.append(list(read))
+        assert costs[0] == costs[1]
+        assert [count for sql, count in costs[0] if "ORDER BY position" in sql] == [20]
 
     def test_have_summaries_in_place_of_their_messages(self, app: App) -> None:  # C2
         """A summary has its own tokens."""

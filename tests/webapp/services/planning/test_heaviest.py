@@ -92,7 +92,7 @@ class TestTheHeaviest:
         with pytest.raises(NotFound, match="no such file: docs/none.md"):
             app.heaviest.members(session, "file", "docs/none.md")
 
-    def test_stay_small_with_many_messages(self, app: App) -> None:  # X4
+    def test_stay_small_with_many_messages(self, app: App) -> None:
         """The page reads them at each new message, and the members of a group only if it is chosen."""
         session = reader(app)
         before = len(orjson.dumps(app.heaviest.of(session)))

@@ -144,7 +144,7 @@ class TestACall:
         take(client, [user("a")], "Yes.")
         assert session(client)["messages"] == 2
 
-    def test_that_its_user_stopped_counts_what_was_sent(self, client: Client, app: App) -> None:  # X13, X5
+    def test_that_its_user_stopped_counts_what_was_sent(self, client: Client, app: App) -> None:  # X13, X11
         """The provider names these tokens before it answers; the next call continues the session."""
         asked = {"model": "claude-opus-4-5", "messages": [user("a")]}
         usage = {"input_tokens": 900, "output_tokens": 1}

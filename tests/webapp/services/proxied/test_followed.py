@@ -140,14 +140,14 @@ class TestOneSession:
             take(client, HISTORY)
         assert session(client)["proxy"]["calls"] == 1
 
-    def test_has_the_usage_of_the_provider(self, app: App, client: Client) -> None:  # X13, X5
+    def test_has_the_usage_of_the_provider(self, app: App, client: Client) -> None:  # X13, X11
         """Claude Code writes usage before its answer ends, so the provider's output replaces it."""
         follow(app)
         assert outputs(app) == [("msg_1:req_1", 1000, 3, 0), ("msg_2:req_1", 5000, 2, 0)]
         take(client, HISTORY)
         assert outputs(app) == [("msg_1:req_1", 1000, 3, 0), ("msg_2:req_1", 5000, 250, 4000)]
 
-    def test_has_the_usage_of_the_provider_in_any_order(self, app: App, client: Client) -> None:  # X13, X5
+    def test_has_the_usage_of_the_provider_in_any_order(self, app: App, client: Client) -> None:  # X13, X11
         """The copy of a call may arrive before the row, and a repeated row does not replace it."""
         rows = list(written())
         follow(app, iter(rows[:-1]))

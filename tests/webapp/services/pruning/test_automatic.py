@@ -211,7 +211,7 @@ class TestTheEmergency:
         app.ingest.append_messages(session, [words(9, 2_500)])
         assert len([e for e in events if isinstance(e, ProblemReported)]) == 2
 
-    def test_changes_nothing_if_nothing_is_usable(self, app: App) -> None:  # C2, C5
+    def test_changes_nothing_if_nothing_is_usable(self, app: App) -> None:  # C5
         """No cut could make the context fit, so all messages stay, and a problem is reported once."""
         session = automatic(app)
         app.ingest.append_messages(session, [words(n, 60) for n in range(12)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -13,9 +14,12 @@ from tests.webapp.building import conversation, entries, followed, heard, manage
 from webapp.app import App
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.background import BackgroundSummaries, due, fill_of
+from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
-from webapp.services.summaries.summarising import Summarising, Written
+from webapp.services.summaries.plan_summary import PlanSummaries
+from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
 
 
 class Slow:
@@ -112,6 +116,59 @@ class TestOnRequest:
         """The request is refused before any work starts."""
         with pytest.raises(NotFound):
             slow[1].summarise("nope")
+
+
+class TestPrunes:
+    """Prunes on request whose summary a model writes."""
+
+    def test_make_one_summary_at_a_time(self, app: App, slow: tuple[Slow, BackgroundSummaries]) -> None:  # C9
+        """A second click during the first is refused before the model is asked, and so is a summary on request."""
+        model, background = slow
+        prunes, plan = by_summary(app, model)
+        clicked = click(lambda: prunes.apply("s", PruneRequest(plan_id=plan)))
+        assert model.asked.wait(PATIENCE)
+        assert background.running("s")
+        with pytest.raises(Conflict, match="already"):
+            prunes.apply("s", PruneRequest(plan_id=plan))
+        assert not background.summarise("s").started
+        model.go.set()
+        clicked.join(PATIENCE)
+        assert not background.running("s")
+        assert [o.kind for o in app.operations.list("s")] == ["prune"]
+
+    def test_can_be_cancelled(self, app: App, slow: tuple[Slow, BackgroundSummaries]) -> None:  # C9
+        """Cancelling the summary of a prune leaves the session as it was."""
+        model, background = slow
+        prunes, plan = by_summary(app, model)
+        clicked = click(lambda: prunes.apply("s", PruneRequest(plan_id=plan)))
+        assert model.asked.wait(PATIENCE)
+        assert background.cancel("s")
+        clicked.join(PATIENCE)
+        assert not background.running("s")
+        assert app.operations.list("s") == []
+
+
+def by_summary(app: App, write: SummaryWriter) -> tuple[Prunes, str]:
+    """Return prunes whose summaries `write` makes, and the id of a plan that asks for one."""
+    app.sessions.patch("s", settings={"strategy": "summarise"})
+    summaries = PlanSummaries(app.environment, Summarising(app.environment, app.histories, write))
+    planning = app.prunes._planning
+    prunes = Prunes(app.environment, app.histories, planning, app.messages, summaries)
+    plan = prunes.plan("s", PlanRequest(max_tokens=app.sessions.get("s").pruned.tokens // 2))
+    assert plan.summary is not None
+    return prunes, plan.plan_id
+
+
+def click(act: Callable[[], object]) -> threading.Thread:
+    """Start what a request would do on another thread; a conflict is its answer."""
+
+    def run() -> None:
+        with suppress(Conflict):
+            act()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
 
 
 class TestAutomatic:

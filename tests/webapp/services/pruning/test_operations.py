@@ -40,7 +40,7 @@ class TestByHand:
         assert (done.operation.kind, done.message) == ("drop", "2 messages dropped")
         assert app.sessions.get(session).agent.messages == 6
 
-    def test_drop_removes_the_approval_of_a_call(self, app: App) -> None:  # P4, X13
+    def test_drop_removes_the_approval_of_a_call(self, app: App) -> None:  # P4
         """The provider refuses a call without its approval, so they are one unit."""
         call = {"name": "f", "arguments": "{}", "server_label": "s"}
         asked, done = (wire("user", text) | {"type": "message"} for text in ("go", "thanks"))
@@ -154,6 +154,27 @@ class TestByHand:
             app.operations.undo(session, 99)
         with pytest.raises(NotFound):
             app.operations.list("nobody")
+
+
+class TestTheLog:
+    """The log under everything that changes a context."""
+
+    def test_is_only_appended_to(self, app: App) -> None:  # C7, P2, S1
+        """No prune, summary, pin, drop, restore or undo changes, adds or removes an entry; a summary is none."""
+        followed(app, *conversation(10), user("end"))
+        row = app.store.sessions.get("s")
+        before = app.store.log.entries(row.key, 0, row.next_seq)
+        app.prunes.apply("s", PruneRequest(max_tokens=1_300))
+        app.summarising.summarise("s")
+        for act, no in ((app.operations.pin, 41), (app.operations.drop, 40), (app.operations.restore, 40)):
+            act("s", mid(app, "s", no))
+        app.overflow.relieve("s")
+        while any(one.undoable for one in app.operations.list("s")):
+            app.operations.undo("s")
+        app.ingest.append_records("s", entries(said("more"), start=99))
+        after = app.store.log.entries(row.key, 0, app.store.sessions.get("s").next_seq)
+        assert after[: len(before)] == before
+        assert [one.message.text for one in after[len(before) :]] == ["more"]
 
 
 class TestUndo:

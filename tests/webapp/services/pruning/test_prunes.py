@@ -373,7 +373,7 @@ class TestShortening:
         app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         assert app.sessions.get("s").pruned.tokens <= 300
 
-    def test_reads_messages_of_an_earlier_version(self, app: App) -> None:  # B18
+    def test_reads_messages_of_an_earlier_version(self, app: App) -> None:
         """Messages stored without their content are read again, and the plan is the same."""
         self.session(app)
         expected = app.prunes.plan("s", PlanRequest(max_tokens=1_000))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from scoring.messages import Message
-from tests.webapp.building import call, followed, mid, result, said, user
+from tests.webapp.building import call, entry, followed, mid, result, said, user
 from webapp.app import App
 from webapp.services.planning.answers import PlanGroup
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -54,7 +55,7 @@ class TestStages:
     def test_are_applied_and_undone(self, app: App, session: str) -> None:  # X1, X2, X7
         """Cleared outputs have a line instead, and undo restores every character."""
         whole = app.context.get(session, "openai").messages
-        half = app.sessions.get(session).pruned.tokens // 2 + 250
+        half = app.sessions.get(session).pruned.tokens // 2 + 300
         plan = app.prunes.plan(session, PlanRequest(max_tokens=half))
         assert {m.cause for m in plan.shortened} >= {"duplicate", "superseded"}
         done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
@@ -63,8 +64,8 @@ class TestStages:
         assert items[6].startswith("cleared: config.py ")
         sent = app.context.get(session, "anthropic").messages
         text = json.dumps(sent)
-        assert "[output of Bash cleared: the same came again later]" in text
-        assert "[output of Read cleared: the file was read again later]" in text
+        assert "[output of Bash from 2026-01-31 12:00 cleared: the same came again later]" in text
+        assert "[output of Read from 2026-01-31 12:00 cleared: the file was read again later]" in text
         assert list(app.verify()) == []
         app.operations.undo(session, done.operation.n)
         assert app.context.get(session, "openai").messages == whole
@@ -75,10 +76,8 @@ class TestStages:
         app.prunes.apply(session, PruneRequest(max_tokens=slightly_less(app, session)))
         _, _, chunks = app.exporting.export(session, name)
         text = b"".join(chunks).decode()
-        assert (
-            text.count("Bash cleared: the same came again later") == text.count("line 299 of the build") == 1
-        )
-        assert text.index("Bash cleared") < text.index("line 299 of the build")
+        assert text.count("cleared: the same came again later") == text.count("line 299 of the build") == 1
+        assert text.index("cleared: the same") < text.index("line 299 of the build")
 
     def test_ignore_outputs_that_are_already_cleared(self, app: App, session: str) -> None:  # X7
         """A second plan neither clears a cleared output again nor takes it for a copy."""
@@ -110,3 +109,73 @@ class TestStages:
         assert [g.cause for g in plan.groups] == ["old_shortened"]
         assert plan.shortened[0].number == 4
         assert app.sessions.get(session).operations == 0
+
+
+class TestTheTombstone:
+    """The line in place of a cleared output."""
+
+    @pytest.fixture
+    def pruned(self, app: App) -> str:
+        """A session with old outputs, whose tool only the call names, cleared by *tool outputs first*."""
+        turns = [m for n in range(6) for m in (user(f"go {n}"), call(f"c{n}"), result(f"c{n}", f"{n} {LOG}"))]
+        session = followed(app, *turns, user("thanks"))
+        rules = {"tool_outputs_keep_tokens": 3_000, "tool_outputs_minimum_gain": 1_000}
+        app.sessions.patch(session, settings={"strategy": "tool_outputs_first", **rules})
+        return session
+
+    def prune(self, app: App, session: str) -> int:
+        """Clear the old outputs as planned; return the tokens that the plan promised."""
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
+        assert {one.cause for one in plan.shortened} == {"cleared"}
+        app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        return plan.after.tokens
+
+    def outputs(self, app: App, session: str) -> list[str]:
+        """Return the outputs as they are sent."""
+        sent = app.context.get(session, "openai").messages
+        return [one["content"] for one in sent if one["role"] == "tool"]
+
+    def test_names_the_tool_and_the_time(self, app: App, pruned: str) -> None:  # C3, X1
+        """The tool is that of the call, the time that of the output; the plan counts exactly this line."""
+        promised = self.prune(app, pruned)
+        line = r"\[output of Bash from 2026-01-31 12:00 cleared; it took [\d,]+ tokens\]"
+        assert re.fullmatch(line, self.outputs(app, pruned)[0])
+        assert app.sessions.get(pruned).pruned.tokens == app.context.get(pruned).tokens == promised
+        assert list(app.verify()) == []
+
+    def test_stays_the_same_in_every_later_list(self, app: App, pruned: str) -> None:  # C3, X9
+        """The provider's cache of what was sent before stays valid."""
+        self.prune(app, pruned)
+        before = app.context.get(pruned, "anthropic").messages
+        app.environment.clock = lambda: 4_000_000_000_000
+        app.ingest.append_records(pruned, [entry(9_999, said("you are welcome"))])
+        assert app.context.get(pruned, "anthropic").messages[: len(before)] == before
+
+    def test_is_the_same_after_an_undo_and_another_prune(self, app: App, pruned: str) -> None:  # C3, X2
+        """It names the time of the output, not that of the prune."""
+        whole = self.outputs(app, pruned)
+        self.prune(app, pruned)
+        once = self.outputs(app, pruned)
+        app.operations.undo(pruned)
+        assert self.outputs(app, pruned) == whole
+        app.environment.clock = lambda: 4_000_000_000_000
+        self.prune(app, pruned)
+        assert self.outputs(app, pruned) == once
+
+    def test_is_in_an_export_and_its_import(self, app: App, pruned: str) -> None:  # C3, S1
+        """The imported session sends the same list."""
+        self.prune(app, pruned)
+        before = app.context.get(pruned).messages
+        exported = b"".join(app.exporting.export(pruned, "jsonl")[2])
+        app.sessions.delete(pruned)
+        app.importing.import_file("s.jsonl", exported)
+        assert app.context.get(pruned).messages == before
+
+    def test_names_both_in_a_list_that_is_fitted_to_its_window(self, app: App, pruned: str) -> None:  # C3, C5
+        """Outputs that are cleared for one call alone read as those of a prune do."""
+        self.prune(app, pruned)
+        [once, *_] = self.outputs(app, pruned)
+        app.operations.undo(pruned)
+        app.models.put("small", window=8_192)
+        app.sessions.patch(pruned, model="small", settings={"fresh_tail": 2, "min_recent_messages": 2})
+        assert once in self.outputs(app, pruned)

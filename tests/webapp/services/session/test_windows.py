@@ -11,6 +11,7 @@ from tests.webapp.building import START, conversation, entry, followed, managed,
 from webapp.agents.records import Compaction, Meta, Record
 from webapp.app import App
 from webapp.services.session.answers import Session
+from webapp.services.session.times import to_ms
 
 WIDE, NARROW = "claude-opus-4-7", "claude-sonnet-4-5"
 LISTED, UNLISTED = "claude-opus-4-8", "claude-opus-4-9"
@@ -101,6 +102,32 @@ class TestTheWindowOfAnAgent:
         marked = app.sessions.get(followed(app, *conversation(1), session_id="m", model=f"{WIDE}[1m]"))
         assert (marked.window, marked.window_kind) == (1_000_000, "marker")
         assert app.sessions.get(followed(app, session_id="s", model=WIDE)).window == 1_000_000
+
+
+class TestTheDate:
+    """The day on which the source of the window was read, or showed it."""
+
+    def test_is_that_of_the_source(self, app: App) -> None:  # X10
+        """Of the table its own, of the agent and of calls that of what showed the window, of the user the day."""
+        app.environment.clock = lambda: to_ms(START + timedelta(days=40)) or 0
+        day = "2026-01-31"
+        table = app.sessions.get(managed(app, model=WIDE))
+        assert (table.window_kind, table.limit_date) == ("table", app.environment.model(WIDE).date)
+        usual = app.sessions.get(followed(app, *conversation(1), session_id="usual", model="claude-opus-4-6"))
+        assert (usual.window_kind, usual.limit_date) == ("usual", None)
+        called = taking(app, followed(app, session_id="called", model=NARROW), 240_000)
+        assert (called.window_kind, called.limit_date) == ("usage", "2026-02-03")
+        told = compacted(app, followed(app, *conversation(2), session_id="told", model=WIDE), 967_000)
+        assert (told.window_kind, told.limit_date) == ("compaction", day)
+        other = app.sessions.get(followed(app, *conversation(1), session_id="other", model=WIDE))
+        assert (other.window_kind, other.limit_date) == ("remembered", day)
+        marked = app.sessions.get(followed(app, *conversation(1), session_id="m", model=f"{LISTED}[1m]"))
+        assert (marked.window_kind, marked.limit_date) == ("marker", day)
+        own = app.sessions.patch("m", window=500_000)
+        assert (own.window_kind, own.limit_date) == ("own", "2026-03-12")
+        app.models.put("ours", window=64_000)
+        ours = app.sessions.get(managed(app, model="ours"))
+        assert (ours.limit_source, ours.limit_date) == ("own setting", "2026-03-12")
 
 
 class TestACallAboveTheWindow:

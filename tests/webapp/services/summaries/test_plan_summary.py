@@ -141,7 +141,7 @@ class TestApplying:
         assert [one.in_context for one in app.summarising.list(session).summaries] == [False, True]
         assert list(app.verify()) == []
 
-    def test_drops_more_by_score_if_the_summary_is_not_enough(self, app: App) -> None:  # B1, X3
+    def test_drops_more_by_score_if_the_summary_is_not_enough(self, app: App) -> None:  # X3
         """The newest messages are never covered; if they exceed the budget, the lowest scores go."""
         said = [wire("user", f"{n} " + "use src/parser.py " * 60) for n in range(30)]
         session = managed(app, *said)
