@@ -1,12 +1,12 @@
 // Relative times: <time datetime="…" data-ago> is updated in place, by <coppice-status> on every page.
 import { ago, moment } from "./format.js";
-import { html, written } from "./html.js";
+import { html, live } from "./html.js";
 
 /** @param {string | null} iso */
 export function agoTime(iso) {
   if (!iso) return "–";
   const words = ago(iso, Date.now());
-  return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${written(words)}></time>`;
+  return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${live(words)}></time>`;
 }
 
 /** The beginning of a day in the reader's time zone, as a moment. A text that is no day stays, so that the
