@@ -1,6 +1,6 @@
 """Settings: every threshold and weight a person may change, their validation, presets and task types."""
 
-from scoring.settings.choices import CHOICES, STRATEGY_NAMES, TASK_TYPE_CHOICES, Choice
+from scoring.settings.choices import CHOICES, STRATEGY_NAMES, TASK_TYPE_CHOICES
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import Finder, Lexicon, lexicon_of
 from scoring.settings.ranges import LIMITS, Limit
@@ -26,7 +26,6 @@ __all__ = [
     "PRESETS",
     "STRATEGY_NAMES",
     "TASK_TYPE_CHOICES",
-    "Choice",
     "Finder",
     "Lexicon",
     "Limit",
