@@ -16,7 +16,7 @@ from itertools import compress
 
 from scoring.history.content.words import words_of
 from scoring.history.feature_cache import FEATURES
-from scoring.history.features import Features, analyse, analyse_text, needs_rating, rated_again, text_of
+from scoring.history.features import Features, analyse, analyse_text, rated, text_of
 from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
@@ -214,9 +214,8 @@ class History:
             return
         lexicon = lexicon_of(settings_for(settings, self.facts).keywords)
         for position, features in enumerate(self.features):
-            if needs_rating(features, lexicon):
-                again = rated_again(features, messages[position], lexicon)
-                self.features[position], self.keywords[position] = again, again.keywords
+            again = rated(features, messages[position], lexicon)
+            self.features[position], self.keywords[position] = again, again.keywords
 
     def unit(self, position: int) -> Sequence[int]:
         """Return the positions of the unit that a position belongs to."""
