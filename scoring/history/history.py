@@ -20,7 +20,7 @@ from scoring.history.features import Features, analyse, analyse_text, rated, tex
 from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
-from scoring.settings import AUTO, FORESIGHT, Settings, lexicon_of
+from scoring.settings import AUTO, FORESIGHT, STRATEGIES, Settings, lexicon_of
 from scoring.signals import SIGNALS
 from scoring.signals.relevance import QUESTION_WORDS
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens, estimate_text_tokens
@@ -35,7 +35,7 @@ def reads_content(settings: Settings) -> bool:
     known = settings.task_type != AUTO  # otherwise the task type is recognised, from contents too
     weighed = any(signal.reads_content and settings.weights.get(name) for name, signal in SIGNALS.items())
     guarded = settings.guarded_percent > 0 or settings.mark_changed
-    return settings.strategy == "foresight" or weighed or guarded or not known
+    return STRATEGIES[settings.strategy].reads_content or weighed or guarded or not known
 
 
 def reads_traces(settings: Settings) -> bool:
