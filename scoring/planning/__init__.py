@@ -1,6 +1,6 @@
 """Planning: decides which messages a prune drops or shortens, and why. It changes nothing."""
 
-from scoring.planning.fit import FittedPlan, fit, with_exact_costs
+from scoring.planning.fit import FittedPlan, fit, with_exact_tokens
 from scoring.planning.manual_shortening import shortening, with_shortened
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
 from scoring.planning.protection import REASONS, protect
@@ -18,6 +18,6 @@ __all__ = [
     "protect",
     "redundant_outputs",
     "shortening",
-    "with_exact_costs",
+    "with_exact_tokens",
     "with_shortened",
 ]

@@ -56,7 +56,7 @@ class Settings:
     weights: Table = field(default_factory=lambda: Table(weights_of("Foresight")))
     """Points that each signal can give; their sum is the score. At 0 a signal has no effect."""
     roles: Table = ROLE_RATINGS
-    """How much each role counts, 0 to 1."""
+    """The rating of each role, 0 to 1."""
     keywords: tuple[KeywordGroup, ...] = KEYWORDS
     """Groups of words and the share of the signal each is worth; whole words, in any case."""
     length_steps: tuple[tuple[int, float], ...] = LENGTH_STEPS
