@@ -112,7 +112,7 @@ export function title(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Whether a strategy uses the weights of signals. @param {string} strategy */
+/** Returns whether a strategy uses the weights of signals. @param {string} strategy */
 export const usesWeights = (strategy) => choicesOf("weighing").some(({ name }) => name === strategy);
 
 /** A sentence on the strategy's use of the weights. @param {string} strategy */
