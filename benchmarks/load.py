@@ -329,7 +329,9 @@ async def measure_large(port: int, text: str, what: str) -> list[Row]:
     where = f"{LARGE_AT_ONCE} times 5 MB of {what}"
     return [
         Row(f"{where}: all answered", took, "s"),
-        Row(f"{where}: longest until a page heard of another session", 1000 * max(seen.heard), "ms", 200),
+        Row(
+            f"{where}: longest time until a page heard of another session", 1000 * max(seen.heard), "ms", 200
+        ),
         Row(f"{where}: longest append to another session", 1000 * max(seen.appends), "ms"),
         Row(f"{where}: longest health", 1000 * max(seen.health), "ms"),
     ]

@@ -85,7 +85,7 @@ class Watcher:
         try:
             self._scan()
             first = True
-            for changed in changes(self.following.roots(), self._stop):
+            for changed in changes(self.following.roots(), self.following.endings(), self._stop):
                 paths = changed
                 if first:  # existing files are in the backlog, which also reads changes since the scan
                     first = False

@@ -2,7 +2,7 @@
 
 They depend on no other message and on no clock, so they change only with the lexicon or the tokenizer. `lexicon` is the
 digest of the lexicon used for the keyword rating; if it differs from the one in the settings, the caller rates the
-message again (`needs_rating`).
+message again (`rated`).
 
 The analysed text consists of text parts, tool results and the values of arguments. The keys of a wire format and of
 JSON arguments never count as words, and reasoning counts neither as words nor as length.
@@ -186,11 +186,6 @@ def outputs_of(message: Message) -> list[str]:
     return list(outputs.values()) if len(outputs) == len(message.parts) else []
 
 
-def needs_content(features: Features) -> bool:
-    """Return whether the content was not analysed, or by another version."""
-    return features.content is None
-
-
 def with_content(features: Features, message: Message) -> Features:
     """Return the same features with the content of the message, its traces and its cues."""
     given, outputs = [_parsed(call.arguments) for call in message.calls], outputs_of(message)
@@ -213,13 +208,10 @@ def _traces(message: Message, given: Sequence[Any], alone: bool) -> str:
     return tracing.written(calls + [tracing.of_result(r, alone) for r in message.results])
 
 
-def needs_rating(features: Features, lexicon: Lexicon) -> bool:
-    """Return whether the keyword rating was made with another lexicon."""
-    return features.lexicon != lexicon.digest
-
-
-def rated_again(features: Features, message: Message, lexicon: Lexicon) -> Features:
-    """Return the same features with the keyword rating of this lexicon."""
+def rated(features: Features, message: Message, lexicon: Lexicon) -> Features:
+    """Return the features with the keyword rating of this lexicon; the same object if they have it already."""
+    if features.lexicon == lexicon.digest:
+        return features
     return features._replace(keywords=lexicon.rate(text_of(message)), lexicon=lexicon.digest)
 
 

@@ -16,11 +16,11 @@ from itertools import compress
 
 from scoring.history.content.words import words_of
 from scoring.history.feature_cache import FEATURES
-from scoring.history.features import Features, analyse, analyse_text, needs_rating, rated_again, text_of
+from scoring.history.features import Features, analyse, analyse_text, rated, text_of
 from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
-from scoring.settings import AUTO, FORESIGHT, Settings, lexicon_of
+from scoring.settings import AUTO, FORESIGHT, STRATEGIES, Settings, lexicon_of
 from scoring.signals import SIGNALS
 from scoring.signals.relevance import QUESTION_WORDS
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens, estimate_text_tokens
@@ -35,7 +35,7 @@ def reads_content(settings: Settings) -> bool:
     known = settings.task_type != AUTO  # otherwise the task type is recognised, from contents too
     weighed = any(signal.reads_content and settings.weights.get(name) for name, signal in SIGNALS.items())
     guarded = settings.guarded_percent > 0 or settings.mark_changed
-    return settings.strategy == "foresight" or weighed or guarded or not known
+    return STRATEGIES[settings.strategy].reads_content or weighed or guarded or not known
 
 
 def reads_traces(settings: Settings) -> bool:
@@ -215,9 +215,8 @@ class History:
             return
         lexicon = lexicon_of(settings_for(settings, self.facts).keywords)
         for position, features in enumerate(self.features):
-            if needs_rating(features, lexicon):
-                again = rated_again(features, messages[position], lexicon)
-                self.features[position], self.keywords[position] = again, again.keywords
+            again = rated(features, messages[position], lexicon)
+            self.features[position], self.keywords[position] = again, again.keywords
 
     def unit(self, position: int) -> Sequence[int]:
         """Return the positions of the unit that a position belongs to."""

@@ -14,7 +14,7 @@ from scoring.learning.labels import (
     cuts_of,
     judged,
 )
-from scoring.learning.suggestion import Suggestion, suggest
+from scoring.learning.suggestion import suggest
 
 __all__ = [
     "AHEAD",
@@ -22,7 +22,6 @@ __all__ = [
     "LONGEST",
     "LONGEST_JUDGED",
     "Case",
-    "Suggestion",
     "case_at",
     "cuts_of",
     "judged",

@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 
 from scoring.learning.labels import Case
 from scoring.learning.retention import BUDGETS, mean, retention
-from scoring.settings import LIMITS, Settings, Table
+from scoring.settings import LIMITS, STRATEGIES, Settings, Table
 from scoring.signals import SIGNALS
 
 LEAST_SESSIONS = 3  # in each half: with fewer, chance cannot be ruled out
@@ -28,7 +28,6 @@ TRIALS = 1 + 2 * len(FACTORS) * len(SIGNALS)
 # Messages planned over in all trials, and then in the final comparison: 10-20 seconds on a small machine.
 SEARCHING, JUDGING = 150_000, 50_000
 FROM_ZERO = 8.0  # the value tried for a slider at 0
-USING_WEIGHTS = ("foresight", "score")
 
 Progress = Callable[[int, int], None]
 
@@ -58,7 +57,7 @@ def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None
     held_out = within(held_out, JUDGING // (2 * len(BUDGETS)))
     seen = len({case.session for case in training}), len({case.session for case in held_out})
     counts = seen[1], sum(seen), len(training) + len(held_out)
-    if settings.strategy not in USING_WEIGHTS:
+    if not STRATEGIES[settings.strategy].uses_weights:
         why = f"the strategy {settings.strategy.replace('_', ' ')} does not look at weights"
         return Suggestion(None, None, None, *counts, why)
     if min(seen) < LEAST_SESSIONS:

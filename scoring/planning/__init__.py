@@ -1,25 +1,23 @@
 """Planning: decides which messages a prune drops or shortens, and why. It changes nothing."""
 
-from scoring.planning.fit import FittedPlan, fit, with_exact_costs
+from scoring.planning.fit import FittedPlan, fit, with_exact_tokens
 from scoring.planning.manual_shortening import shortening, with_shortened
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
 from scoring.planning.protection import REASONS, protect
-from scoring.planning.redundant import Redundant, redundant_outputs
-from scoring.planning.strategies import Shortening, Why
+from scoring.planning.redundant import redundant_outputs
+from scoring.planning.strategies import Shortening
 
 __all__ = [
     "REASONS",
     "FittedPlan",
     "OverBudget",
     "PrunePlan",
-    "Redundant",
     "Shortening",
-    "Why",
     "fit",
     "plan_prune",
     "protect",
     "redundant_outputs",
     "shortening",
-    "with_exact_costs",
+    "with_exact_tokens",
     "with_shortened",
 ]

@@ -52,7 +52,7 @@ def fit(
     return FittedPlan(kept, fitting.replaced, fitting.costs, fitting.tokens)
 
 
-def with_exact_costs(
+def with_exact_tokens(
     plan: PrunePlan,
     history: History,
     message: Callable[[int], Message],

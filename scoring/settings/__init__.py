@@ -1,6 +1,6 @@
 """Settings: every threshold and weight a person may change, their validation, presets and task types."""
 
-from scoring.settings.choices import CHOICES, STRATEGY_NAMES, TASK_TYPE_CHOICES, Choice
+from scoring.settings.choices import CHOICES, STRATEGIES, STRATEGY_NAMES, TASK_TYPE_CHOICES, Choice
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import Finder, Lexicon, lexicon_of
 from scoring.settings.ranges import LIMITS, Limit
@@ -24,6 +24,7 @@ __all__ = [
     "FORESIGHT",
     "LIMITS",
     "PRESETS",
+    "STRATEGIES",
     "STRATEGY_NAMES",
     "TASK_TYPE_CHOICES",
     "Choice",

@@ -10,11 +10,17 @@ from scoring.settings.task_types import ANY, AUTO, TASK_TYPES
 
 
 class Choice(NamedTuple):
-    """One value of a setting. `label` names it, `meaning` completes "With this value Coppice …" in a few words."""
+    """One value of a setting. `label` names it, `meaning` completes "With this value Coppice …" in a few words.
+
+    `uses_weights` is True for a strategy that uses the weights of signals, `reads_content` for one that reads the
+    contents of messages.
+    """
 
     name: str
     label: str
     meaning: str
+    uses_weights: bool = False
+    reads_content: bool = False
 
 
 def _table(*choices: Choice) -> Mapping[str, Choice]:
@@ -23,8 +29,14 @@ def _table(*choices: Choice) -> Mapping[str, Choice]:
 
 # Each has a module of the same name in `scoring.planning.strategies`.
 STRATEGIES = _table(
-    Choice("foresight", "Foresight", "keeps what the agent is likely to name again"),
-    Choice("score", "Lowest score first", "drops the messages with the lowest scores"),
+    Choice(
+        "foresight",
+        "Foresight",
+        "keeps what the agent is likely to name again",
+        uses_weights=True,
+        reads_content=True,
+    ),
+    Choice("score", "Lowest score first", "drops the messages with the lowest scores", uses_weights=True),
     Choice("newest_first", "Newest first", "keeps the newest messages"),
     Choice(
         "half_of_turns", "Half of the turns", "drops the oldest half of the turns, and half of the rest again"

@@ -50,68 +50,104 @@ LENGTH_STEPS: tuple[tuple[int, float], ...] = ((1_000, 0.5), (5_000, 1.0))
 class Settings:
     """One complete set of settings; the fields' defaults are the preset *Foresight*.
 
-    `target_percent` is where we warn and act, `aim_percent` what a prune cuts to, both of the input limit;
-    `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
-    `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
-    `user_words_messages_percent` of the messages. Messages whose loss would mislead (the task, rules, the plan, an
-    unresolved error, the last statement) are kept first, up to `guarded_percent` of the budget that is left after
-    the messages that are always kept; rules may take all of it even if the task does too. `mark_changed` marks the
-    lines of an output that a dropped edit removed.
-    `minimum_gain_percent` of the input limit is what an automatic prune has to gain; with `wait_for_cold_cache` it
-    waits for a moment at which it breaks no cache that is of use (X26). `task_type` is a task type by name, "auto" to
-    recognise the type of each session, or "any" for these weights and keywords in all sessions;
-    `task_types` holds the own settings of each type. The `stage_*` say what is tried before anything is dropped
-    (`scoring.planning.stages`). `windows` selects the model table, `counting` how tokens are counted.
-
-    For the assembled context (S3, S2, M1, C8): a summary is due `max_messages_before_summary` messages or
-    `max_tokens_before_summary` tokens after the last one, or `summary_window_percent` of the window, whichever comes
-    first. One summary takes at most `summary_percent` of what is available. `memory_percent` and `learnings_percent`
-    share what the reserves leave; the `tool_outputs_*` belong to the strategy of that name. `status_line` shows the
-    one-line status for each turn.
+    The text below a field is its meaning; the API's documents and `docs/settings.md` are written from it.
     """
 
-    auto_summarize: bool = False
-    max_messages_before_summary: int = 30
-    max_tokens_before_summary: int = 128_000
-    summary_window_percent: float = 80.0
-    min_recent_messages: int = 6
-    response_reserve: int = 4_096
-    summary_percent: float = 30.0
-    summary_words: int = 600
-    memory_percent: float = 15.0
-    learnings_percent: float = 5.0
-    learnings_shown: int = 5
-    tool_outputs_keep_turns: int = 2
-    tool_outputs_keep_tokens: int = 40_000
-    tool_outputs_minimum_gain: int = 20_000
-    tool_outputs_exempt: tuple[str, ...] = ()
-    status_line: bool = False
     weights: Table = field(default_factory=lambda: Table(weights_of("Foresight")))
+    """Points that each signal can give; their sum is the score. At 0 a signal has no effect."""
     roles: Table = ROLE_RATINGS
+    """The rating of each role, 0 to 1."""
     keywords: tuple[KeywordGroup, ...] = KEYWORDS
+    """Groups of words and the share of the signal each is worth; whole words, in any case."""
     length_steps: tuple[tuple[int, float], ...] = LENGTH_STEPS
+    """Ratings from 0 to 1, each with the number of characters from which it applies."""
     task_type: str = AUTO
+    """The weights and keywords in use: `any` for those above, `auto` for those of the type that is detected for
+    each session, or always those of `coding`, `support`, `research` or `chat`.
+    """
     task_types: TaskTypes = DEFAULT_TASK_TYPES
+    """A type's own weights, keywords or both; null follows the ones above."""
     strategy: str = "foresight"
+    """The choice of units."""
     target_percent: float = 80.0
+    """Above this share of the input limit a session is marked, and automatic pruning acts."""
     aim_percent: float = 60.0
+    """The share that a prune cuts to, at most the target."""
     cap_tokens: int | None = None
-    fresh_tail: int = 0
-    user_words_tokens: int = 20_000
-    user_words_percent: float = 30.0
-    user_words_messages_percent: float = 20.0
-    guarded_percent: float = 15.0
-    mark_changed: bool = True
+    """An upper limit of the target, for windows so large that 80 % is never reached."""
     automatic: bool = False
+    """Prune automatically when an append crosses the target. A session can override this."""
     minimum_gain_percent: float = 5.0
+    """The least that an automatic prune must free, as a share of the input limit; with a cap, as a share of
+    the cap divided by the target's percent.
+    """
     wait_for_cold_cache: bool = True
+    """Automatic pruning and advice wait until the provider's cache has expired, or the next call writes it again
+    anyway; but only while the window has room for another turn.
+    """
+    fresh_tail: int = 0
+    """The number of newest messages that are never dropped."""
+    user_words_tokens: int = 20_000
+    """The users' words are kept unchanged, newest first, up to this number of tokens, and up to the share below."""
+    user_words_percent: float = 30.0
+    """The most that users' words take, as a share of the budget."""
+    user_words_messages_percent: float = 20.0
+    """Users' words are kept only in sessions in which users write at most this share of the messages."""
+    guarded_percent: float = 15.0
+    """The task, users' rules, the open plan, the newest unresolved error and the last statement are kept first, up
+    to this share of the budget that is left after what is always kept. The rules can take the whole share, and so
+    can the task; half a share always remains for the others. 0 guards nothing.
+    """
+    mark_changed: bool = True
+    """In kept outputs, mark the lines that were removed by an edit which is itself dropped."""
     stage_duplicates: bool = True
+    """Clear a tool output that is repeated unchanged later; the newest stays."""
     stage_superseded: bool = True
+    """Clear a read of a file if the whole file is read again or rewritten later."""
     stage_outputs: Literal["off", "shorten", "clear"] = "off"
+    """Old tool outputs: `off`, `shorten` to head, tail and error lines, or `clear` to one line, the oldest first
+    and no more than necessary.
+    """
+    response_reserve: int = 4_096
+    """Tokens kept free for the answer."""
     compaction_buffer_tokens: int = 20_000
+    """Further tokens kept free, for what a call adds."""
     compaction_buffer_percent: float = 10.0
+    """The most that is kept free for what a call adds, as a share of the window."""
     windows: Literal["current", "blueprint"] = "current"
+    """The table of windows: `current`, or the one that *Blueprint* was written for."""
     counting: Literal["tokenizer", "four_characters"] = "tokenizer"
+    """`tokenizer`, or four characters a token as *Blueprint* counts."""
+    auto_summarize: bool = False
+    """Summarise automatically when one of the triggers is reached."""
+    max_messages_before_summary: int = 30
+    """Messages since the last summary that trigger the next."""
+    max_tokens_before_summary: int = 128_000
+    """Tokens since the last summary that trigger the next."""
+    summary_window_percent: float = 80.0
+    """Tokens since the last summary as a share of the window, if that is less than the number above."""
+    min_recent_messages: int = 6
+    """The number of newest messages that a summary never covers."""
+    summary_percent: float = 30.0
+    """The largest share of the available tokens that a summary can take."""
+    summary_words: int = 600
+    """The largest number of words in a summary."""
+    memory_percent: float = 15.0
+    """The share of the usable tokens that memories can take."""
+    learnings_percent: float = 5.0
+    """The share of the usable tokens that learnings can take."""
+    learnings_shown: int = 5
+    """The largest number of learnings in a context."""
+    tool_outputs_keep_turns: int = 2
+    """Strategy `tool_outputs_first` and `stage_outputs`: the outputs of this number of newest turns stay."""
+    tool_outputs_keep_tokens: int = 40_000
+    """The newest outputs stay, too, up to this number of tokens."""
+    tool_outputs_minimum_gain: int = 20_000
+    """The strategy acts only if it gains at least this number of tokens."""
+    tool_outputs_exempt: tuple[str, ...] = ()
+    """Tools whose outputs are never cleared, by the strategy or a `stage_`."""
+    status_line: bool = False
+    """Show the one-line status for each appended turn."""
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:

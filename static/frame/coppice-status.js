@@ -4,6 +4,7 @@
 // live connection's `state`; changes `data-theme` on <html>, and updates the relative times of the page.
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
+import { SECONDS, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { shortcutsFor } from "../shared/keys.js";
@@ -30,22 +31,12 @@ const REASONS = {
   reconnecting: "The connection is lost. The page catches up when it is back.",
 };
 
-const CLOCK = /** @type {const} */ ({
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-});
-const clock = new Intl.DateTimeFormat(undefined, CLOCK);
-const dayClock = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...CLOCK });
-
-/** The time of the page's numbers if they are not current, with the date unless it is today.
- * @param {Date | null} asOf */
+/** The time of the page's numbers if they are not current. @param {Date | null} asOf */
 function since(asOf) {
   if (!asOf) return null;
-  const format = asOf.toDateString() === new Date().toDateString() ? clock : dayClock;
+  const iso = asOf.toISOString();
   return html`<span class="as-of">, showing
-    <time datetime=${asOf.toISOString()}>${format.format(asOf)}</time></span>`;
+    <time datetime=${iso}>${timeOfDay(iso, Date.now(), SECONDS)}</time></span>`;
 }
 
 class CoppiceStatus extends CoppiceElement {

@@ -42,7 +42,7 @@ class SavedTotals extends ReadingElement {
 }
 
 /** @param {Api.Savings} saved */
-export function savedWords({ tokens, calls, sessions, of_sessions, out, amount, at_least, currency }) {
+function savedWords({ tokens, calls, sessions, of_sessions, out, amount, at_least, currency }) {
   if (tokens === 0 && out === 0) return nothing;
   if (tokens === 0)
     return html`<p class="muted">

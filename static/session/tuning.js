@@ -2,12 +2,10 @@
 import { counted, decimal } from "../shared/format.js";
 import { html, kept } from "../shared/html.js";
 import { signalSwatch } from "../shared/session-parts.js";
-import { title, weightsUsedBy } from "../shared/words.js";
+import { title, usesWeights, weightsUsedBy } from "../shared/words.js";
 
 /** @typedef {import("./plan.js").PlanOptions} PlanOptions */
 
-/** The strategies that use the weights of signals. */
-const WEIGHING = ["foresight", "score"];
 /** Settings that are tried here; a task type can have weights of its own. */
 const TRIED = ["strategy", "weights", "fresh_tail", "task_types"];
 const MOST_TAIL = 10_000;
@@ -72,7 +70,7 @@ export function tuning({ plan, options, weighing: open }) {
  * @param {Api.Plan} plan @param {PlanOptions} options */
 function weighing(plan, options) {
   const strategy = options.strategy ?? plan.strategy;
-  if (!WEIGHING.includes(strategy)) return html`<p class="small muted">${weightsUsedBy(strategy)}</p>`;
+  if (!usesWeights(strategy)) return html`<p class="small muted">${weightsUsedBy(strategy)}</p>`;
   /** @param {[name: string, weight: number]} signal @param {number} i */
   const row = ([name, saved], i) => {
     const weight = options.weights?.[name] ?? saved;

@@ -58,13 +58,6 @@ export function size(bytes) {
   return bytes < 1_000_000_000 ? `${tenth.format(bytes / 1e6)} MB` : `${tenth.format(bytes / 1e9)} GB`;
 }
 
-/** A number rounded to two leading digits, for "about …". @param {number} value */
-export function about(value) {
-  if (value < 100) return whole.format(value);
-  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
-  return whole.format(Math.round(value / unit) * unit);
-}
-
 /** "1 message", "2 messages". @param {number} count @param {string} noun @param {string} [plural] */
 export function counted(count, noun, plural = `${noun}s`) {
   return `${whole.format(count)} ${count === 1 ? noun : plural}`;
@@ -102,9 +95,13 @@ export function until(iso, now) {
 }
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const CLOCK = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit" });
-const clock = new Intl.DateTimeFormat(undefined, CLOCK);
-const dayClock = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...CLOCK });
+/** The formats of a moment of today, and of one of another day. @param {Intl.DateTimeFormatOptions} time */
+const clock = (time) => ({
+  today: new Intl.DateTimeFormat(undefined, time),
+  otherDay: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...time }),
+});
+const MINUTES = clock({ hour: "2-digit", minute: "2-digit" });
+export const SECONDS = clock({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 /** Date and time in full. @param {string | null} iso */
 export function moment(iso) {
@@ -112,12 +109,13 @@ export function moment(iso) {
   return Number.isFinite(ms) ? dateTime.format(ms) : "";
 }
 
-/** The time of day, with the date unless it is today. @param {string | null} iso @param {number} now */
-export function timeOfDay(iso, now) {
+/** The time of day, with the date unless it is today. @param {string | null} iso @param {number} now
+ * @param {typeof MINUTES} [clock] */
+export function timeOfDay(iso, now, clock = MINUTES) {
   const ms = iso ? Date.parse(iso) : Number.NaN;
   if (!Number.isFinite(ms)) return "";
-  const today = new Date(ms).toDateString() === new Date(now).toDateString();
-  return (today ? clock : dayClock).format(ms);
+  const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
+  return clock[isToday ? "today" : "otherDay"].format(ms);
 }
 
 /** Money, with up to four decimals for small amounts, and "~" if its tokens are estimated.

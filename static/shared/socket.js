@@ -3,26 +3,6 @@
 import { io } from "socket.io-client";
 import { root } from "./root.js";
 
-const EVENTS = [
-  "session:updated",
-  "sessions:updated",
-  "session:deleted",
-  "session:above_target",
-  "messages:appended",
-  "context:stats",
-  "context:pruned",
-  "context:summarized",
-  "context:restored",
-  "settings:changed",
-  "models:changed",
-  "webhooks:changed",
-  "memories:changed",
-  "import:progress",
-  "toast:success",
-  "toast:warning",
-  "toast:error",
-];
-
 /** The wait before a room is joined again that the server could not read. */
 const RETRY_MS = 2000;
 
@@ -83,7 +63,7 @@ class Live extends EventTarget {
     });
     socket.on("connect_error", () => this.#setState("reconnecting"));
     socket.io.on("reconnect_attempt", () => this.#setState("reconnecting"));
-    for (const name of EVENTS) socket.on(name, (payload) => this.#take(name, payload));
+    socket.onAny((name, payload) => this.#take(name, payload));
     document.addEventListener("visibilitychange", () => this.#give());
   }
 

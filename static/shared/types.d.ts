@@ -262,20 +262,19 @@ declare namespace Api {
   }
   interface Sessions { sessions: Session[]; total: number; next: string | null; }
   interface Settings {
-    auto_summarize: boolean; max_messages_before_summary: number; max_tokens_before_summary: number;
-    summary_window_percent: number; min_recent_messages: number; response_reserve: number;
+    weights: Record<string, number>; roles: Record<string, number>; keywords: KeywordGroup[];
+    length_steps: [number, number][]; task_type: string; task_types: TaskTypes; strategy: string;
+    target_percent: number; aim_percent: number; cap_tokens: number | null; automatic: boolean;
+    minimum_gain_percent: number; wait_for_cold_cache: boolean; fresh_tail: number; user_words_tokens: number;
+    user_words_percent: number; user_words_messages_percent: number; guarded_percent: number;
+    mark_changed: boolean; stage_duplicates: boolean; stage_superseded: boolean;
+    stage_outputs: "off" | "shorten" | "clear"; response_reserve: number; compaction_buffer_tokens: number;
+    compaction_buffer_percent: number; windows: "current" | "blueprint";
+    counting: "tokenizer" | "four_characters"; auto_summarize: boolean; max_messages_before_summary: number;
+    max_tokens_before_summary: number; summary_window_percent: number; min_recent_messages: number;
     summary_percent: number; summary_words: number; memory_percent: number; learnings_percent: number;
     learnings_shown: number; tool_outputs_keep_turns: number; tool_outputs_keep_tokens: number;
     tool_outputs_minimum_gain: number; tool_outputs_exempt: string[]; status_line: boolean;
-    weights: Record<string, number>; roles: Record<string, number>; keywords: KeywordGroup[];
-    length_steps: [number, number][]; task_type: string; task_types: TaskTypes; strategy: string;
-    target_percent: number; aim_percent: number; cap_tokens: number | null; fresh_tail: number;
-    user_words_tokens: number; user_words_percent: number; user_words_messages_percent: number;
-    guarded_percent: number; mark_changed: boolean; automatic: boolean; minimum_gain_percent: number;
-    wait_for_cold_cache: boolean; stage_duplicates: boolean; stage_superseded: boolean;
-    stage_outputs: "off" | "shorten" | "clear"; compaction_buffer_tokens: number;
-    compaction_buffer_percent: number; windows: "current" | "blueprint";
-    counting: "tokenizer" | "four_characters";
   }
   interface SettingsDoc {
     settings: Settings; defaults: Settings; presets: Record<string, Settings>; preset: string;

@@ -112,9 +112,12 @@ export function title(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** Returns whether a strategy uses the weights of signals. @param {string} strategy */
+export const usesWeights = (strategy) => choicesOf("weighing").some(({ name }) => name === strategy);
+
 /** A sentence on the strategy's use of the weights. @param {string} strategy */
 export function weightsUsedBy(strategy) {
   if (strategy === "foresight") return "Foresight weighs every name and line by them, not whole messages.";
-  if (strategy === "score") return "";
+  if (usesWeights(strategy)) return "";
   return `${strategyName(strategy)}, chosen now, does not use them; the list shows the scores they give.`;
 }

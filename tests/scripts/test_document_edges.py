@@ -7,7 +7,7 @@ import re
 import pytest
 
 from scoring.formats import FORMATS
-from scripts.document_edges import EXAMPLES, PAGES, api_page, cli_page, events_page, message_rows
+from scripts.document_edges import EXAMPLES, PAGES, api_page, cli_page, events_page
 from tests.shared import ROOT
 from webapp.commands.cli import COMMANDS
 from webapp.commands.hooking import hooks
@@ -50,12 +50,6 @@ class TestThePages:
         """And each has its example."""
         assert {type(one) for one in EXAMPLES} == set(NOTES)
         assert all(f"### {event.__name__}" in events_page() for event in NOTES)
-
-    def test_name_every_message_that_pages_hear(self) -> None:
-        """A page that missed one would have an old revision of its room, and ask for the message again."""
-        script = (ROOT / "static" / "shared" / "socket.js").read_text("utf-8")
-        heard = re.findall(r'"([a-z_:]+)"', script.partition("const EVENTS = [")[2].partition("]")[0])
-        assert sorted(heard) == sorted(row.split("`")[1] for row in message_rows())
 
     def test_name_every_command(self) -> None:
         """With its help, and those of a group below it."""

@@ -1,1 +1,1 @@
-"""Access to the server: the gate before every request, tokens, browser sessions, and limits on failed attempts."""
+"""Access to the server: the gate before every request, tokens, sign-ins of browsers, and limits on failed attempts."""

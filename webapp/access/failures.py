@@ -18,7 +18,7 @@ ADDRESSES = 10_000
 class Failures:
     """The wrong tokens of the last minute, by address; ten of them block the address until the first is a minute old.
 
-    An IPv6 address counts with all of its /64, which one customer is given.
+    An IPv6 address counts with all of its /64, because one customer gets all of it.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,7 +27,7 @@ class Failures:
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
 
     def blocked_seconds(self, address: str) -> int:
-        """Return for how many seconds no token is taken from an address; 0 if one is."""
+        """Return the seconds until tokens from an address are checked again; 0 if they are checked now."""
         with self._lock:
             times = self._times.get(network(address))
             if times is None or len(times) < FAILURES:
@@ -35,7 +35,7 @@ class Failures:
             return max(0, math.ceil(times[0] + FAILURES_SECONDS - self._clock()))
 
     def add(self, address: str) -> None:
-        """Note a wrong token."""
+        """Count a wrong token."""
         with self._lock:
             self._times.setdefault(network(address), deque(maxlen=FAILURES)).append(self._clock())
             self._times.move_to_end(network(address))
@@ -44,7 +44,7 @@ class Failures:
 
 
 def network(address: str) -> str:
-    """Return what an address is counted by."""
+    """Return the key under which the failures of an address are counted."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

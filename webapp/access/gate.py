@@ -23,7 +23,7 @@ from webapp.access.requests import (
     host_name,
     is_socket,
     server_of,
-    session_cookies,
+    sign_in_cookies,
     token_in_address,
 )
 
@@ -52,11 +52,11 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionStart:
+class SignIn:
     """The answer to a page that was opened with a valid token.
 
-    `secret` is that of a new session, "" if the browser keeps the one it has. With `confirm` the user decides: with a
-    link on another site a browser does not send its session, which the new one might replace.
+    `secret` is that of a new sign-in, "" if the browser keeps the one it has. With `confirm` the user decides: after a
+    link on another site a browser does not send its cookie, which the new one might replace.
     """
 
     secret: str = ""
@@ -124,13 +124,13 @@ class Gate:
         """
         bearer = bearer_token(environ)
         if bearer is None:
-            return self._session(environ)
+            return self._signed_in(environ)
         return self._blocked(environ) or self._counted(environ, self.tokens.authenticate(bearer))
 
-    def begin_session(self, environ: Environ) -> SessionStart | Refusal | None:
-        """Return the beginning of a session for the token in a page's address.
+    def sign_in(self, environ: Environ) -> SignIn | Refusal | None:
+        """Sign in with the token in a page's address.
 
-        None if there is none or it is wrong; a refusal if too many were wrong. A browser's session of a wider role is
+        None if there is none or it is wrong; a refusal if too many were wrong. A browser's sign-in of a wider role is
         kept. Raises StoreError.
         """
         token = token_in_address(environ)
@@ -143,17 +143,17 @@ class Gate:
         if brought is None or VIEWER not in GRANTS[brought.role]:
             return None
         if environ.get("HTTP_SEC_FETCH_SITE") == "cross-site":
-            return SessionStart(confirm=True)
-        held = self._session(environ)
+            return SignIn(confirm=True)
+        held = self._signed_in(environ)
         if held is not None and GRANTS[brought.role] < GRANTS[held.role]:
-            return SessionStart()
-        secret = self.tokens.begin_session(token, server)
-        return None if secret is None else SessionStart(secret)
+            return SignIn()
+        secret = self.tokens.sign_in(token, server)
+        return None if secret is None else SignIn(secret)
 
-    def _session(self, environ: Environ) -> Identity | None:
-        """Return the identity of the browser's session. Raises StoreError."""
+    def _signed_in(self, environ: Environ) -> Identity | None:
+        """Return the identity of the browser's sign-in. Raises StoreError."""
         server = server_of(environ)
-        identities = (self.tokens.resume_session(secret, server) for secret in session_cookies(environ))
+        identities = (self.tokens.signed_in(secret, server) for secret in sign_in_cookies(environ))
         return next((one for one in identities if one is not None), None)
 
     def _blocked(self, environ: Environ) -> Refusal | None:

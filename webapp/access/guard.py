@@ -35,7 +35,7 @@ class Guarded:
             if is_preflight(environ):
                 return preflight_answer()(environ, start_response)
         try:
-            stopped = self.gate.refusal(environ) or self.gate.begin_session(environ)
+            stopped = self.gate.refusal(environ) or self.gate.sign_in(environ)
         except StoreError as error:
             stopped = Refusal("503 Service Unavailable", "store_busy", str(error), 1)
         if isinstance(stopped, Refusal):
@@ -98,7 +98,7 @@ def redirect(secret: str, environ: Environ) -> Response:
 
 
 def confirm_page(environ: Environ) -> Response:
-    """Return a page that links to the same address: that request brings the session the browser has."""
+    """Return a page that links to the same address: that request has the browser's cookie."""
     address = escape("?" + environ.get("QUERY_STRING", ""))
     headers = {
         "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
@@ -131,7 +131,7 @@ def refusal_response(refusal: Refusal, *, for_program: bool) -> Response:
 
 
 def too_busy(what: str) -> Refusal:
-    """Return the refusal of a request that comes while all that could take it is taken."""
+    """Return the refusal of a request that arrives while everything that could serve it is busy."""
     return Refusal(
         "503 Service Unavailable", "too_busy", f"too many {what} at once; try again in a moment", 1
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The policy of everything that is no page. It goes with each of a page's files, so it is short.
+# The policy of everything that is not a page. It goes with each of a page's files, so it is short.
 NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 SECURITY_HEADERS = {

@@ -1,4 +1,4 @@
-"""The host, token and browser session in a WSGI request. Nothing here decides whether they are good."""
+"""The host, token and sign-in of a WSGI request. Nothing here decides whether they are good."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def cookie_name(environ: Environ) -> str:
     return f"coppice_{port or ('443' if environ.get('wsgi.url_scheme') == 'https' else '80')}"
 
 
-def session_cookies(environ: Environ) -> list[str]:
+def sign_in_cookies(environ: Environ) -> list[str]:
     """Return the secrets in the cookies of our name, in the order sent.
 
     There can be several, and cookies of any form beside them: each server of a host name may set them.

@@ -1,8 +1,8 @@
-"""Tokens, shown once and stored as hashes, and the browser sessions that were opened with one.
+"""Tokens, shown once and stored as hashes, and the sign-ins of browsers that were opened with one.
 
 A generated token has 256 random bits, so its hash needs no salt. A browser keeps no token, only the secret of a
-session, which expires, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a
-token of an operator that is not stored; its sessions hold a proof that only the two secrets together make.
+sign-in, which expires, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a
+token of an operator that is not stored; its sign-ins hold a proof that only the two secrets together make.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ROLES = (OPERATOR, VIEWER, SENDER)
 # Makes a token recognisable, to people and to programs that look for leaked secrets.
 PREFIX = "coppice_"
 RANDOM_BYTES = 32
-SESSION_MS = 7 * 24 * 3600 * 1000
+SIGN_IN_MS = 7 * 24 * 3600 * 1000
 CONFIGURED = "COPPICE_TOKEN"
 # The proxy beside the server hands over with a token of its own, which is stored and shown nowhere.
 PROCESS = "beside"
 
 
 class AccessTokens:
-    """The tokens and sessions of one store. `configured` is the token that the configuration names, if any."""
+    """The tokens and sign-ins of one store. `configured` is the token that the configuration names, if any."""
 
     def __init__(
         self, store: Store, configured: str | None = None, clock: Callable[[], int] = now_ms
@@ -57,11 +57,11 @@ class AccessTokens:
         row = self._store.access.token(digest(token)) if token.startswith(PREFIX) else None
         return identity_of(row)
 
-    def begin_session(self, token: str, server: str) -> str | None:
-        """Begin a session for the holder of a token; return its secret, None if the token is not valid.
+    def sign_in(self, token: str, server: str) -> str | None:
+        """Sign the holder of a token in; return the secret of the sign-in, None if the token is not valid.
 
         Raises:
-            StoreError: the session cannot be stored.
+            StoreError: the sign-in cannot be stored.
         """
         admitted = self.authenticate(token)
         if admitted is None or admitted.role == SENDER:
@@ -69,19 +69,19 @@ class AccessTokens:
         secret, now = secrets.token_urlsafe(RANDOM_BYTES), self._clock()
         configured = admitted.key == CONFIGURED
         with self._store.write():
-            self._store.access.end_sessions(now)
-            self._store.access.add_session(
+            self._store.access.end_sign_ins(now)
+            self._store.access.add_sign_in(
                 digest(secret),
                 None if configured else int(admitted.key),
                 proof(secret, token) if configured else None,
                 server,
-                now + SESSION_MS,
+                now + SIGN_IN_MS,
             )
         return secret
 
-    def resume_session(self, secret: str, server: str) -> Identity | None:
-        """Return the identity of a session, None if it is not valid at this server. Raises StoreError."""
-        row = self._store.access.session(digest(secret))
+    def signed_in(self, secret: str, server: str) -> Identity | None:
+        """Return the identity of a sign-in by its secret, None if it is not valid at this server. Raises StoreError."""
+        row = self._store.access.sign_in(digest(secret))
         if row is None or row.server != server or row.expires_at < self._clock():
             return None
         if row.proof is None:
@@ -122,7 +122,7 @@ class AccessTokens:
             return self.make(row.name, row.role)
 
     def revoke(self, key: int) -> TokenRow:
-        """Revoke a token, and end the sessions it began.
+        """Revoke a token, and end the sign-ins it began.
 
         Raises:
             NotFound: there is no such valid token.

@@ -123,8 +123,9 @@ class Agent:
     `source` is its name in the store and the API, `label` on pages. `wire_format` is the format of its calls to its
     model. `variable` is the environment variable that moves the folder of its files. `roots` returns the folders to
     follow, existing or not; `discover` finds the transcripts below one of them, newest first. `transcripts_of` finds
-    the transcripts that a changed file belongs to, if a file is not simply a transcript. `reader` reads a transcript
-    from a stored position. `clears` is its habit of removing outputs from its context without recording it.
+    the transcripts that a changed file belongs to, if a file is not simply a transcript. A change is noticed in files
+    with one of the `endings`. `reader` reads a transcript from a stored position. `clears` is its habit of removing
+    outputs from its context without recording it.
 
     A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files`
     and `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our
@@ -144,6 +145,7 @@ class Agent:
     discover: Callable[[Path], Iterator[TranscriptFile]]
     reader: Callable[[TranscriptFile, Position], Reader]
     transcripts_of: Callable[[Path], list[TranscriptFile]] | None = None
+    endings: tuple[str, ...] = (".jsonl",)
     files: FileImport | None = None
     archives: Archives | None = None
     transcripts: Transcripts | None = None

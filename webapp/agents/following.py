@@ -54,6 +54,10 @@ class FollowedFiles(ABC):
         found = [root for agent in AGENTS.values() for root in agent.roots(self._env)]
         return list(dict.fromkeys([*found, *self._extra]))
 
+    def endings(self) -> tuple[str, ...]:
+        """Return the endings of the names of all files that are followed."""
+        return tuple({ending for agent in AGENTS.values() for ending in agent.endings})
+
     def place(self) -> str:
         """Return a name of the user's home on this machine, the same in every process that follows it."""
         try:

@@ -250,7 +250,7 @@ class Websockets:
                 accept_handshake(websocket, environ)
             except (ProtocolError, StopIteration):
                 start_response("400 Bad Request", [("Content-Type", "text/plain")])
-                return [b"this is no websocket handshake\n"]
+                return [b"this is not a websocket handshake\n"]
             keep = environ.get(KEEP)
             if keep is not None:
                 keep()

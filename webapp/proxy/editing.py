@@ -156,7 +156,7 @@ def edited(body: Body, edits: Edits, ended: str) -> str:
         Refused: the result would be incomplete, or a message is not an object or has a name twice.
     """
     if not all(isinstance(item.value, dict) for item in body.items):
-        raise Refused("a message of its list is no object")
+        raise Refused("a message of its list is not an object")
     try:
         return _edited(body, edits, ended)
     except ValueError as error:

@@ -65,6 +65,6 @@ def results_of(item: Any) -> list[str]:
 
 
 def objects_in(item: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return the objects in a list of a message; none if the field is no list."""
+    """Return the objects in a list of a message; none if the field is not a list."""
     found = item.get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

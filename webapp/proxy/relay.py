@@ -228,7 +228,7 @@ class Relay:
         return self._stream(one, client, answer)
 
     def _begin(self, start_response: StartResponse, answer: Answer) -> None:
-        """Send the head of an answer. Raises ProviderGone if it cannot be sent, as one that is no HTTP."""
+        """Send the head of an answer. Raises ProviderGone if it cannot be sent, as one that is not HTTP."""
         try:
             start_response(answer.status, answer.headers)
         except Exception as error:

@@ -84,7 +84,7 @@ class _Response(http.client.HTTPResponse):
     fp: Any
 
     def begin(self) -> None:
-        """Read the head. Raises HTTPException if it breaks off, or has a line that is no header."""
+        """Read the head. Raises HTTPException if it breaks off, or has a line that is not a header."""
         file = self.fp
         self.fp = lines = _Lines(file)
         try:
@@ -94,7 +94,7 @@ class _Response(http.client.HTTPResponse):
         if lines.last not in (b"\r\n", b"\n"):
             raise http.client.IncompleteRead(lines.last)
         if any(isinstance(one, MissingHeaderBodySeparatorDefect) for one in self.headers.defects):
-            raise http.client.HTTPException("a line of its head is no header")
+            raise http.client.HTTPException("a line of its head is not a header")
 
     def _read_status(self) -> tuple[str, int, str]:
         version, status, reason = super()._read_status()  # type: ignore[misc]  # typed nowhere

@@ -1,4 +1,4 @@
-"""Tokens and browser sessions, by their hashes; the secrets themselves are never stored."""
+"""Tokens and sign-ins of browsers, by their hashes; the secrets themselves are never stored."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class TokenRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BrowserSessionRow:
-    """One browser session. `token` is None and `proof` set for a session of the configured token."""
+class SignInRow:
+    """The sign-in of a browser. `token` is None and `proof` set for one with the configured token."""
 
     token: TokenRow | None
     proof: bytes | None
@@ -63,34 +63,34 @@ class Access(Subject):
         return None if row is None else TokenRow(*row)
 
     def revoke(self, key: int, at: int) -> bool:
-        """Revoke a token and end its sessions; return whether it was valid."""
+        """Revoke a token and end its sign-ins; return whether it was valid."""
         self._db.run("DELETE FROM access_sessions WHERE token = ?", (key,))
         sql = "UPDATE access_tokens SET revoked_at = ? WHERE key = ? AND revoked_at IS NULL"
         return self._db.run(sql, (at, key)) > 0
 
     def forget(self) -> int:
-        """Delete every token and session; return the number of tokens."""
+        """Delete every token and sign-in; return the number of tokens."""
         self._db.run("DELETE FROM access_sessions")
         return self._db.run("DELETE FROM access_tokens")
 
-    def add_session(
+    def add_sign_in(
         self, digest: bytes, token: int | None, proof: bytes | None, server: str, until: int
     ) -> None:
-        """Store a session that ends at `until`."""
+        """Store a sign-in that ends at `until`."""
         self._db.run(
             "INSERT INTO access_sessions (hash, token, proof, server, expires_at) VALUES (?, ?, ?, ?, ?)",
             (digest, token, proof, server, until),
         )
 
-    def session(self, digest: bytes) -> BrowserSessionRow | None:
-        """Return the session with this hash, None if there is none."""
+    def sign_in(self, digest: bytes) -> SignInRow | None:
+        """Return the sign-in with this hash, None if there is none."""
         sql = "SELECT token, proof, server, expires_at FROM access_sessions WHERE hash = ?"
         row = self._db.row(sql, (digest,))
         if row is None:
             return None
         token, proof, server, until = row
-        return BrowserSessionRow(None if token is None else self.token_by_key(token), proof, server, until)
+        return SignInRow(None if token is None else self.token_by_key(token), proof, server, until)
 
-    def end_sessions(self, before: int) -> None:
-        """Delete the sessions that ended before a time."""
+    def end_sign_ins(self, before: int) -> None:
+        """Delete the sign-ins that ended before a time."""
         self._db.run("DELETE FROM access_sessions WHERE expires_at < ?", (before,))

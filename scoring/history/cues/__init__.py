@@ -71,7 +71,6 @@ __all__ = [
     "SHORT",
     "STATEMENT",
     "STRICT",
-    "CallCue",
     "Cues",
     "Edit",
     "cues_of",

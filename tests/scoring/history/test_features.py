@@ -13,8 +13,7 @@ from scoring.history.features import (
     Features,
     analyse,
     argument_values,
-    needs_rating,
-    rated_again,
+    rated,
     text_of,
     with_content,
 )
@@ -116,9 +115,8 @@ class TestFeatures:
         """The keyword rating is computed again only for another lexicon."""
         features = analyse(user("banana"), 5, LEXICON)
         other = lexicon_of((KeywordGroup("fruit", 1.0, ("banana",)),))
-        assert not needs_rating(features, LEXICON)
-        assert needs_rating(features, other)
-        assert rated_again(features, user("banana"), other) == analyse(user("banana"), 5, other)
+        assert rated(features, user("banana"), LEXICON) is features
+        assert rated(features, user("banana"), other) == analyse(user("banana"), 5, other)
 
     def test_hold_the_reasoning_out_of_length(self) -> None:
         """The length is in characters, without thoughts."""

@@ -14,7 +14,7 @@ from webapp.access.gate import Gate, Needs
 from webapp.access.guard import Guarded
 from webapp.access.headers import content_policy
 from webapp.access.identity import OPERATOR, VIEWER, Identity
-from webapp.access.requests import host_name, session_cookies
+from webapp.access.requests import host_name, sign_in_cookies
 from webapp.errors import BusyStore
 
 OWN = "127.0.0.1:5000"
@@ -51,11 +51,11 @@ class Ring:
         """Return the identity of a token."""
         return self.identities.get(token)
 
-    def begin_session(self, token: str, server: str) -> str | None:
+    def sign_in(self, token: str, server: str) -> str | None:
         """Return a session's secret."""
         return f"{token}.{server.replace(':', '.')}" if token in self.identities else None
 
-    def resume_session(self, secret: str, server: str) -> Identity | None:
+    def signed_in(self, secret: str, server: str) -> Identity | None:
         """Return the identity of a session."""
         token, _, own = secret.partition(".")
         return self.identities.get(token) if own == server.replace(":", ".") else None
@@ -337,7 +337,7 @@ class TestSessions:
     def test_are_not_found_in_a_malformed_cookie(self) -> None:
         """A malformed cookie gives no session and no error."""
         for cookie in ("a]b=;;\x00", "coppice_5000", "coppice_5000=", "xcoppice_5000=a"):
-            assert session_cookies({"HTTP_COOKIE": cookie, "HTTP_HOST": OWN}) == []
+            assert sign_in_cookies({"HTTP_COOKIE": cookie, "HTTP_HOST": OWN}) == []
 
     @pytest.mark.parametrize(
         "cookies",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webapp.access.identity import OPERATOR, SENDER, VIEWER, Identity
-from webapp.access.tokens import SESSION_MS, AccessTokens
+from webapp.access.tokens import SIGN_IN_MS, AccessTokens
 from webapp.errors import Invalid, NotFound
 from webapp.store import Store
 
@@ -37,7 +37,7 @@ def tokens(store: Store, now: list[int]) -> AccessTokens:
 
 def begun(tokens: AccessTokens, token: str) -> str:
     """Begin a session with a valid token."""
-    secret = tokens.begin_session(token, SERVER)
+    secret = tokens.sign_in(token, SERVER)
     assert secret is not None
     return secret
 
@@ -82,7 +82,7 @@ class TestTokens:
         secret, held = begun(tokens, token), tokens.authenticate(token)
         assert held is not None
         tokens.revoke(row.key)
-        assert (tokens.authenticate(token), tokens.resume_session(secret, SERVER)) == (None, None)
+        assert (tokens.authenticate(token), tokens.signed_in(secret, SERVER)) == (None, None)
         assert not tokens.is_still_valid(held)
         assert tokens.requires_token()
 
@@ -110,7 +110,7 @@ class TestTokens:
         assert tokens.forget() == 1
         assert not tokens.requires_token()
         assert tokens.make("")[0].key > row.key
-        assert tokens.resume_session(secret, SERVER) is None
+        assert tokens.signed_in(secret, SERVER) is None
 
     def test_of_another_role_are_refused(self, tokens: AccessTokens) -> None:
         """There are three roles."""
@@ -121,7 +121,7 @@ class TestTokens:
         """Such tokens are for machines; the identity has the name of the user."""
         _, token = tokens.make("ada", SENDER)
         assert tokens.authenticate(token) == Identity(SENDER, "1", "ada")
-        assert tokens.begin_session(token, SERVER) is None
+        assert tokens.sign_in(token, SERVER) is None
 
 
 class TestSessions:
@@ -131,28 +131,28 @@ class TestSessions:
         """Expired sessions are deleted when the next one begins."""
         _, token = tokens.make("")
         secret = begun(tokens, token)
-        now[0] += SESSION_MS
-        assert tokens.resume_session(secret, SERVER) is not None
+        now[0] += SIGN_IN_MS
+        assert tokens.signed_in(secret, SERVER) is not None
         now[0] += 1
-        assert tokens.resume_session(secret, SERVER) is None
+        assert tokens.signed_in(secret, SERVER) is None
 
     def test_are_bound_to_their_server(self, tokens: AccessTokens) -> None:
         """A session belongs to a host and port; another server over the same store refuses it."""
         _, token = tokens.make("")
         secret = begun(tokens, token)
-        assert [
-            tokens.resume_session(secret, other) for other in ("127.0.0.1:5001", "localhost:5000", "")
-        ] == [None] * 3
+        assert [tokens.signed_in(secret, other) for other in ("127.0.0.1:5001", "localhost:5000", "")] == [
+            None
+        ] * 3
 
     def test_are_no_tokens(self, tokens: AccessTokens) -> None:
         """A program that finds the cookie has no token."""
         _, token = tokens.make("")
         assert tokens.authenticate(begun(tokens, token)) is None
-        assert tokens.resume_session(token, SERVER) is None
+        assert tokens.signed_in(token, SERVER) is None
 
     def test_do_not_begin_without_a_token(self, tokens: AccessTokens) -> None:
         """Any other value begins no session."""
-        assert tokens.begin_session("guess", SERVER) is None
+        assert tokens.sign_in("guess", SERVER) is None
 
 
 class TestTheConfiguredToken:
@@ -164,14 +164,14 @@ class TestTheConfiguredToken:
         admitted = tokens.authenticate("secret")
         assert admitted is not None
         assert admitted.role == OPERATOR
-        assert tokens.resume_session(begun(tokens, "secret"), SERVER) == admitted
+        assert tokens.signed_in(begun(tokens, "secret"), SERVER) == admitted
         assert [tokens.authenticate(other) for other in ("secre", "güess", "")] == [None] * 3
 
     def test_ends_its_sessions_when_it_changes(self, store: Store) -> None:
         """Sessions store a proof of the token, not the token."""
         secret = begun(AccessTokens(store, "secret"), "secret")
-        assert AccessTokens(store, "other").resume_session(secret, SERVER) is None
-        assert AccessTokens(store).resume_session(secret, SERVER) is None
+        assert AccessTokens(store, "other").signed_in(secret, SERVER) is None
+        assert AccessTokens(store).signed_in(secret, SERVER) is None
 
 
 class TestTheProxyToken:
@@ -185,6 +185,6 @@ class TestTheProxyToken:
         assert admitted is not None
         assert admitted.role == SENDER
         assert tokens.is_still_valid(admitted)
-        assert tokens.begin_session(token, SERVER) is None
+        assert tokens.sign_in(token, SERVER) is None
         assert AccessTokens(store).authenticate(token) is None
         assert tokens.listed() == []

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
 
 from tests.shared import ROOT
+from webapp.agents.agent import Agent
 from webapp.agents.reading.tail import Line, LineDecoder, decode
 from webapp.agents.reading.text import Content
-from webapp.agents.records import Entry, Record
+from webapp.agents.records import Entry, Record, TranscriptFile
 
 SAMPLES = ROOT / "tests" / "transcripts"
 
 T = TypeVar("T")
+
+
+def found_in(agent: Agent, folder: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions that an agent has if its variable names this folder."""
+    roots = agent.roots({agent.variable: str(folder), "HOME": str(folder)})
+    return (file for root in roots for file in agent.discover(root))
+
+
+def samples_of(agent: Agent) -> list[TranscriptFile]:
+    """Return the sessions in the samples of an agent, in whatever folder of `SAMPLES` they are."""
+    return [file for folder in SAMPLES.glob("**/") for file in found_in(agent, folder)]
 
 
 def decoded(path: Path, decoder: LineDecoder) -> list[Record]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,10 @@ from scoring.formats import FORMATS
 from tests.decoders import Sample, all_samples
 from tests.odd_values import faults
 from tests.shared import ROOT
-from tests.webapp.agents.samples import SAMPLES
+from tests.webapp.agents.samples import samples_of
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
 from webapp.agents.reading.finding import read_head
-from webapp.agents.records import TranscriptFile
 
 EVERY = pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 
@@ -50,20 +48,21 @@ class TestEveryAgent:
         assert list(agent.discover(tmp_path)) == list(agent.discover(tmp_path / "none")) == []
 
     @EVERY
+    def test_is_watched_for_changes_of_its_files(self, agent: Agent) -> None:  # X12
+        """Every file of a session has one of the agent's endings; otherwise the watcher would overlook its changes."""
+        followed = samples_of(agent)
+        assert followed
+        assert all(file.path.name.endswith(agent.endings) for file in followed)
+
+    @EVERY
     def test_names_the_same_session_for_an_import(self, agent: Agent) -> None:  # X12
         """Importing a file of a followed session, a sub-agent's too, adds to that session."""
-        followed = [file for folder in SAMPLES.glob("**/") for file in found_in(agent, folder)]
+        followed = samples_of(agent)
         assert followed
         for file in followed:
             if agent.files is not None and not file.shared:
                 imported = agent.files.origin(file.path, read_head(file.path), True)
                 assert (imported.session_id, imported.parent_id) == (file.session_id, file.parent_id)
-
-
-def found_in(agent: Agent, folder: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions that an agent has if its variable names this folder."""
-    roots = agent.roots({agent.variable: str(folder), "HOME": str(folder)})
-    return (file for root in roots for file in agent.discover(root))
 
 
 # Modules in which such a name is no agent: wire formats, families of models, and menus of formats.

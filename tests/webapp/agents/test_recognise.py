@@ -9,29 +9,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.shared import shared_files
-from tests.webapp.agents.samples import SAMPLES
+from tests.webapp.agents.samples import samples_of
 from webapp.agents import AGENTS
 from webapp.agents.recognise import COPPICE, WIRE, recognise
 
-FOLDERS = {
+OWN = [
+    (file.path, agent.source)
+    for agent in AGENTS.values()
+    if agent.files is not None
+    for file in samples_of(agent)
+    if not file.shared
+]
+# The sources of the files in the folders of the shared transcripts.
+SHARED = {
     "claude-code": "claude-code", "claude": "claude-code", "codex": "codex", "gemini": "gemini-cli",
     "openai-chat": "wire",
 }  # fmt: skip
 FILES = [
-    *SAMPLES.glob("[cg]*/**/*.json*"),
-    *shared_files("transcripts/c*/**/*.jsonl"),
-    *shared_files("transcripts/openai-chat/*.json"),
-    *shared_files("transcripts/small/[cg]*/**/*.json*"),
+    *OWN,
+    *(
+        (path, next(SHARED[part] for part in reversed(path.parts) if part in SHARED))
+        for pattern in ("c*/**/*.jsonl", "openai-chat/*.json", "small/[cg]*/**/*.json*")
+        for path in shared_files(f"transcripts/{pattern}")
+        if ".meta" not in path.name
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    "path", [f for f in FILES if f.stat().st_size and ".meta" not in f.name], ids=lambda p: p.name[:30]
+    ("path", "source"),
+    [(path, source) for path, source in FILES if path.stat().st_size],
+    ids=lambda v: getattr(v, "name", v)[:30],
 )
-def test_every_sample_is_recognised(path: Path) -> None:
-    """Each sample is of the agent of its folder."""
-    folders = [p for p in path.parts if p in FOLDERS]
-    assert recognise(path.read_bytes()[:65_536]) == FOLDERS[folders[-1]]
+def test_every_sample_is_recognised(path: Path, source: str) -> None:
+    """A sample of an agent is recognised as a file of that agent."""
+    assert recognise(path.read_bytes()[:65_536]) == source
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ class TestAmbiguousRequests:
         ("messages", "reason"),
         [
             (f'[{{"role": "user", "content": "a"}}, {TWICE}]', "no new name"),
-            ('[5, {"role": "user", "content": "a"}]', "no object"),
+            ('[5, {"role": "user", "content": "a"}]', "not an object"),
             (f'[{{"content": {DEEP}}}]', "too deeply"),
         ],
     )

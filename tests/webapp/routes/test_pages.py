@@ -58,14 +58,19 @@ class TestPages:
 
     @pytest.mark.parametrize("path", PAGES)
     def test_have_the_labels_of_choices(self, client: Client, path: str) -> None:  # X7, B18
-        """Strategies and task types have the same names on every page as in the settings."""
+        """Strategies and task types have the same names on every page as in the settings.
+
+        The sliders of the weights are shown for the strategies that use them.
+        """
         words = re.search(
             r'<script type="application/json" id="choices">(.*?)</script>', client.get(path).text
         )
         assert words is not None
         known = json.loads(words[1])
         hooks = {one["name"]: one["label"] for one in known.pop("integration")}
+        weighing = [one["name"] for one in known.pop("weighing")]
         assert known == client.get("/api/settings").get_json()["choices"]
+        assert weighing == ["foresight", "score"]
         assert hooks["pi"] == "coppice hooks install --agent pi"
         assert "coppice hooks install" in hooks.values()
 

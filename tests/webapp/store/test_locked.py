@@ -80,8 +80,8 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "access.add_token": lambda s, _: s.access.add_token(b"h", "", "viewer", 1),
     "access.revoke": lambda s, _: s.access.revoke(1, 1),
     "access.forget": lambda s, _: s.access.forget(),
-    "access.add_session": lambda s, _: s.access.add_session(b"s", None, b"p", "x", 1),
-    "access.end_sessions": lambda s, _: s.access.end_sessions(1),
+    "access.add_sign_in": lambda s, _: s.access.add_sign_in(b"s", None, b"p", "x", 1),
+    "access.end_sign_ins": lambda s, _: s.access.end_sign_ins(1),
     "dump.load": lambda s, r: s.dump.load(r.key, [{"type": "samples", "n": 0, "no": 1, "view_tokens": 1}]),
 }
 READING: dict[str, Callable[[Store, SessionRow], Any]] = {
@@ -89,7 +89,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "access.tokens": lambda s, _: list(s.access.tokens()),
     "access.token": lambda s, _: s.access.token(b"h"),
     "access.token_by_key": lambda s, _: s.access.token_by_key(1),
-    "access.session": lambda s, _: s.access.session(b"s"),
+    "access.sign_in": lambda s, _: s.access.sign_in(b"s"),
     "sessions.get": lambda s, _: s.sessions.get("s"),
     "sessions.find": lambda s, _: s.sessions.find("s"),
     "sessions.by_key": lambda s, r: s.sessions.by_key(r.key),

@@ -12,6 +12,7 @@ AGENT = Agent(
     variable="GEMINI_CLI_HOME",
     roots=decoder.roots,
     discover=decoder.discover,
+    endings=(".jsonl", ".json"),
     reader=decoder.reader,
     files=FileImport(
         match_score=items.match_score,

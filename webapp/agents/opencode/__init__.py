@@ -15,6 +15,7 @@ AGENT = Agent(
     discover=files.discover,
     reader=decoder.reader,
     transcripts_of=files.recent_sessions_of,
+    endings=(".json", ".db", ".db-wal"),
     files=FileImport(
         match_score=exported.match_score,
         origin=exported.origin,

@@ -21,14 +21,16 @@ log = logging.getLogger(__name__)
 FALLBACK_SECONDS = 2.0
 # A change is reported after one or two of these without another one.
 STEP_MS = 20
-ENDINGS = (".jsonl", ".json", ".db", ".db-wal")
 
 
 class Snapshot:
-    """Sizes and times of the files below some folders, to find those that changed since the last walk."""
+    """Sizes and times of the files below some folders, to find those that changed since the last walk.
 
-    def __init__(self, roots: Sequence[Path]) -> None:
-        self._roots = roots
+    Only files whose names have one of the `endings` count, such as ".jsonl".
+    """
+
+    def __init__(self, roots: Sequence[Path], endings: tuple[str, ...]) -> None:
+        self._roots, self._endings = roots, endings
         self._seen: dict[str, tuple[int, int, int]] = {}
 
     def changed(self) -> set[Path]:
@@ -37,27 +39,42 @@ class Snapshot:
             entry.path: (about.st_size, about.st_mtime_ns, about.st_ino)
             for root in self._roots
             for entry, about in walk(str(root))
-            if entry.name.endswith(ENDINGS)
+            if entry.name.endswith(self._endings)
         }
         changed = {Path(path) for path, look in now.items() if self._seen.get(path) != look}
         self._seen = now
         return changed
 
+    def files(self, batch: Iterable[tuple[Change, str]]) -> set[Path]:
+        """Return the files of a batch, and those in new folders, which can be older than the watch on the folder."""
+        found: set[Path] = set()
+        for change, path in batch:
+            if change == Change.deleted:
+                continue
+            if path.endswith(self._endings):
+                found.add(Path(path))
+            elif change == Change.added and Path(path).is_dir():
+                found.update(
+                    Path(entry.path) for entry, _ in walk(path) if entry.name.endswith(self._endings)
+                )
+        return found
+
 
 def changes(
     roots: Sequence[Path],
+    endings: tuple[str, ...],
     stop: threading.Event,
     *,
     poll: float | None = None,
     rescan: float = 30.0,
 ) -> Iterator[set[Path]]:
-    """Yield sets of files that changed, until `stop` is set. The first set is every file there is.
+    """Yield sets of files that changed and have one of the endings, until `stop` is set. The first set is all of them.
 
     With `poll`, walk at this interval in seconds instead of waiting for reports (network drives, exhausted watches).
     Deleted files are not included. A set can include files that did not change; a change is missed for at most
     `rescan` seconds.
     """
-    snapshot = Snapshot(roots)
+    snapshot = Snapshot(roots, endings)
     if found := snapshot.changed():
         yield found
     while not stop.is_set():
@@ -90,7 +107,7 @@ def _reported(
         *there, watch_filter=None, stop_event=stop, debounce=200, step=STEP_MS, rust_timeout=1000,
         yield_on_timeout=True, raise_interrupt=False, ignore_permission_denied=True,
     ):  # fmt: skip
-        if found := _files(batch):
+        if found := snapshot.files(batch):
             yield found
         if time.monotonic() - looked >= rescan:
             looked = time.monotonic()
@@ -99,16 +116,3 @@ def _reported(
         if [root for root in roots if root.is_dir()] != there:
             yield snapshot.changed()
             return
-
-
-def _files(batch: Iterable[tuple[Change, str]]) -> set[Path]:
-    """Return the files of a batch, and those in new folders, which can be older than the watch on the folder."""
-    found: set[Path] = set()
-    for change, path in batch:
-        if change == Change.deleted:
-            continue
-        if path.endswith(ENDINGS):
-            found.add(Path(path))
-        elif change == Change.added and Path(path).is_dir():
-            found.update(Path(entry.path) for entry, _ in walk(path) if entry.name.endswith(ENDINGS))
-    return found

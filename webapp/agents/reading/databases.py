@@ -67,7 +67,7 @@ def open_foreign(path: Path) -> Iterator[ForeignTables]:
     for end in ("", "-wal", "-shm", "-journal"):
         beside = real.with_name(real.name + end)
         if beside.exists() and not beside.is_file():
-            raise OSError(f"{beside.name} is no regular file")
+            raise OSError(f"{beside.name} is not a regular file")
     log = real.with_name(real.name + "-wal")
     live = log.exists() and log.stat().st_size > 0 and not leads_out(log, log.parent)
     address = f"{real.as_uri()}?mode=ro{'' if live else '&immutable=1'}"

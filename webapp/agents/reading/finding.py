@@ -125,7 +125,7 @@ def open_file(path: Path) -> BinaryIO:
     if S_ISREG(os.fstat(file.fileno()).st_mode):
         return file
     file.close()
-    raise OSError(errno.EINVAL, "is no regular file", str(path))
+    raise OSError(errno.EINVAL, "is not a regular file", str(path))
 
 
 def _open_at_once(path: str, flags: int) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
 from scoring.errors import InvalidList
 from scoring.formats import FORMATS, encode, native_format, validate, with_wire_format
-from scoring.history import Features, needs_rating, rated_again, reads_keywords
+from scoring.history import Features, rated, reads_keywords
 from scoring.messages import Message, Text
 from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
@@ -259,15 +259,11 @@ def _rated(items: Sequence[ViewItem], settings: Settings) -> list[Item | Summary
     """Return the view's items, with keyword ratings by the settings' lists if the stored ones used other lists."""
     lexicon = lexicon_of(settings.keywords)
 
-    def rated(item: Item, read: Callable[[], Features]) -> Item:
-        def features() -> Features:
-            found = read()
-            return rated_again(found, item.message, lexicon) if needs_rating(found, lexicon) else found
-
-        return replace(item, features=features)
+    def with_rating(item: Item, read: Callable[[], Features]) -> Item:
+        return replace(item, features=lambda: rated(read(), item.message, lexicon))
 
     return [
-        rated(s.item, s.item.features)
+        with_rating(s.item, s.item.features)
         if isinstance(s.item, Item) and s.item.features and s.untouched
         else s.item
         for s in items

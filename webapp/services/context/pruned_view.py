@@ -17,7 +17,7 @@ from scoring.history import Features
 from scoring.messages import MEDIA_SOURCE, Message, Wire
 from scoring.summary import Summary
 from webapp.services.session.codec import json_value
-from webapp.services.session.replacements import cost, with_replacement
+from webapp.services.session.replacements import sent_tokens, with_replacement
 from webapp.services.session.stored_messages import read_features, time_of
 from webapp.services.session.times import iso
 from webapp.store import Store
@@ -126,7 +126,7 @@ def view_items(store: Store, session: int, cache: MessageCache | None = None) ->
 
 
 def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
-    tokens = cost(row, item.replacement)
+    tokens = sent_tokens(row, item.replacement)
 
     def features() -> Features:
         return next(iter(read_features([row.features])))._replace(tokens=tokens)

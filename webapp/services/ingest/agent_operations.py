@@ -15,7 +15,7 @@ from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.windows import remember_compaction
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
-from webapp.services.session.replacements import cost
+from webapp.services.session.replacements import sent_tokens
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, Item
@@ -135,7 +135,7 @@ def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple
     for message in store.log.messages(key, list(texts)).values():
         region = region_of(message.role, message.kind)
         tokens, count = totals.get(region, (0, 0))
-        totals[region] = (tokens + cost(message, texts[message.no]), count + 1)
+        totals[region] = (tokens + sent_tokens(message, texts[message.no]), count + 1)
     in_summaries = store.contexts.summary_tokens(key, context.view)
     if in_summaries:
         tokens, count = totals.get("summary", (0, 0))

@@ -21,7 +21,7 @@ from webapp.services.ingest.windows import remember_marker
 from webapp.services.session.cards import read_card
 from webapp.services.session.codec import storable, wire_bytes
 from webapp.services.session.measuring import region_of, starts_turn
-from webapp.services.session.replacements import cost
+from webapp.services.session.replacements import sent_tokens
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
 from webapp.store.context import PRUNED
@@ -225,7 +225,7 @@ class AppendBatch:
         if item is None or item.replacement is None or opened.first_seq in self._restored:
             return None if item is None else old.tokens
         self._restored.add(opened.first_seq)
-        return cost(old, item.replacement)
+        return sent_tokens(old, item.replacement)
 
     def _tool_names(self, message: Message) -> dict[str, str]:
         unknown = [r.call_id for r in message.results if not r.name and r.call_id not in self._tools]

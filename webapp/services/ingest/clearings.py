@@ -20,7 +20,7 @@ from webapp.services.ingest.call_reports import Clearing
 from webapp.services.session.cards import read_card
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange
-from webapp.services.session.replacements import Replacement, cost
+from webapp.services.session.replacements import Replacement, sent_tokens
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import read_features, whole
 from webapp.services.session.times import to_ms
@@ -99,8 +99,8 @@ def _take_back(session: Session) -> None:
         ]
         store.contexts.set_replacements(key, context.view, ((row.first_seq, None) for row, _ in cleared))
         for row, text in cleared:
-            context.count(region_of(row.role, row.kind), row.tokens - cost(row, text), 0)
-        freed = freed or sum(row.tokens - cost(row, text) for row, text in cleared)
+            context.count(region_of(row.role, row.kind), row.tokens - sent_tokens(row, text), 0)
+        freed = freed or sum(row.tokens - sent_tokens(row, text) for row, text in cleared)
     _without(session, -freed)
     store.operations.remove(key, n)
     session.row.operations -= 1

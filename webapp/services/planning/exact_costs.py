@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from scoring.messages import Message
-from scoring.planning import PrunePlan, with_exact_costs
+from scoring.planning import PrunePlan, with_exact_tokens
 from scoring.tokens import estimate_message_tokens
 from webapp.services.session.histories import SessionHistory
 from webapp.services.session.replacements import with_replacement
@@ -16,7 +16,7 @@ from webapp.services.session.stored_messages import whole
 def exact(session: Session, view: SessionHistory, plan: PrunePlan) -> PrunePlan:
     """Return a plan of the view with the numbers that applying it has."""
     message = sent_messages(session, view, plan.shortened)
-    return with_exact_costs(plan, view.history, message, counted_by(session))
+    return with_exact_tokens(plan, view.history, message, counted_by(session))
 
 
 def sent_messages(

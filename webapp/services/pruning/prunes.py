@@ -13,7 +13,7 @@ from contextlib import ExitStack
 
 from scoring.budget import utilization
 from scoring.history import task_type_of
-from scoring.planning import with_exact_costs
+from scoring.planning import with_exact_tokens
 from scoring.signals import SIGNALS
 from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
@@ -283,7 +283,7 @@ def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
     if not planned.plan.shortened:
         return {}
     view, message = planned.view, sent_messages(session, planned.view, planned.plan.shortened)
-    base = with_exact_costs(planned.base, view.history, message, counted_by(session))
+    base = with_exact_tokens(planned.base, view.history, message, counted_by(session))
     by_hand = {i: one for i, one in planned.plan.shortenings.items() if i not in planned.base.shortenings}
     return {
         view.nos[i]: Replacement(one.tokens, {r.call_id: r.text for r in one.apply(message(i)).results}).text

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from scoring.history import Facts, Features, History, needs_content, with_content
+from scoring.history import Facts, Features, History, with_content
 from webapp.errors import StalePlan, StoreError
 from webapp.services.session.replacements import features_with
 from webapp.services.session.session import Session
@@ -348,7 +348,7 @@ class Histories:
 
         `texts` are the features as stored; the text to store in place of each is added to `stored`.
         """
-        missing = [i for i, one in enumerate(features) if needs_content(one)]
+        missing = [i for i, one in enumerate(features) if one.content is None]
         for start in range(0, len(missing), CONTENT_BATCH):
             some = missing[start : start + CONTENT_BATCH]
             with self._store.read():

@@ -3,7 +3,7 @@
 A prune, a drop, a pin, a summary, an emergency and the agent's own compaction all collect their changes in a
 `ContextChange`, which keeps items, flags and totals in step and records them as one operation, with the regions of the
 context before and after it. Undo reads nothing but the items. Everything happens inside the caller's transaction. A
-message whose outputs were replaced costs what its replacement costs.
+message whose outputs were replaced takes the tokens of its replacement.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scoring.budget import utilization
 from scoring.tokens.calibration import split
 from webapp.events import ContextPruned
 from webapp.services.session.measuring import region_of
-from webapp.services.session.replacements import cost
+from webapp.services.session.replacements import sent_tokens
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
@@ -92,7 +92,7 @@ class ContextChange:
         self._store.log.set_flag(key, (m.no for m in there), "out_operation", blamed)
         for message in there:
             before = items[message.first_seq].replacement
-            self._count(message, -cost(message, before), -1)
+            self._count(message, -sent_tokens(message, before), -1)
             self.items.append(ItemRow(message.no, "out", before, details.get(message.no)))
 
     def put_in(self, messages: Sequence[MessageRow], replacements: Mapping[int, str | None]) -> None:
@@ -105,7 +105,7 @@ class ContextChange:
         self._store.contexts.set_replacements(key, PRUNED, texts)
         self._store.log.set_flag(key, (m.no for m in missing), "out_operation", None)
         for message in missing:
-            self._count(message, cost(message, replacements.get(message.no)), 1)
+            self._count(message, sent_tokens(message, replacements.get(message.no)), 1)
             blamed = str(message.out_operation) if message.out_operation is not None else None
             self.items.append(ItemRow(message.no, "in", blamed, None))
 
@@ -122,7 +122,7 @@ class ContextChange:
         self._store.contexts.set_replacements(key, PRUNED, [(m.first_seq, texts[m.no]) for m in present])
         for message in present:
             before = there[message.first_seq].replacement
-            self._count(message, cost(message, texts[message.no]) - cost(message, before), 0)
+            self._count(message, sent_tokens(message, texts[message.no]) - sent_tokens(message, before), 0)
             self.items.append(ItemRow(message.no, "shortened", before, details.get(message.no)))
 
     def flag(self, nos: Iterable[int], change: str) -> None:

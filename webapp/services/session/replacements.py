@@ -51,7 +51,7 @@ class Replacement:
         return orjson.dumps(stored).decode()
 
 
-def cost(message: MessageRow, text: str | None) -> int:
+def sent_tokens(message: MessageRow, text: str | None) -> int:
     """Return the tokens of a message in the view, with its replacement if it has one."""
     return int(orjson.loads(text)["tokens"]) if text is not None else message.tokens
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
-from scoring.settings import CHOICES, DEFAULT_PRESET, LIMITS, PRESETS, Settings, preset_of
+from scoring.settings import CHOICES, DEFAULT_PRESET, LIMITS, PRESETS, STRATEGIES, Choice, Settings, preset_of
 from scoring.signals import SIGNALS
 from webapp.events import SettingsChanged
 from webapp.services.session.environment import SETTINGS, Environment
@@ -15,7 +15,16 @@ from webapp.services.settings.answers import ChoiceText, Range, SettingsDoc, Sig
 
 def choice_texts() -> dict[str, list[ChoiceText]]:
     """Return the labelled values that each setting with a fixed choice accepts, by the setting's name."""
-    return {name: [ChoiceText(**one._asdict()) for one in table.values()] for name, table in CHOICES.items()}
+    return {name: [_text(one) for one in table.values()] for name, table in CHOICES.items()}
+
+
+def weighing_texts() -> list[ChoiceText]:
+    """Return the strategies that use the weights of signals."""
+    return [_text(one) for one in STRATEGIES.values() if one.uses_weights]
+
+
+def _text(choice: Choice) -> ChoiceText:
+    return ChoiceText(name=choice.name, label=choice.label, meaning=choice.meaning)
 
 
 class SettingsService:

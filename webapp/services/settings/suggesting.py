@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from scoring.history import (
     Facts,
     Features,
-    needs_content,
-    needs_rating,
-    rated_again,
+    rated,
     settings_for,
     task_type_of,
     with_content,
@@ -164,14 +162,14 @@ class Suggesting:
         stale = [
             i
             for i, one in enumerate(features)
-            if needs_content(one) or (rates and needs_rating(one, lexicon))
+            if one.content is None or (rates and one.lexicon != lexicon.digest)
         ]
         for start in range(0, len(stale), 200):
             some = stale[start : start + 200]
             entries = self._store.log.rows_of(row.key, [rows[i].no for i in some])
             for i in some:
                 message = whole(features[i].role, entries[rows[i].no])
-                features[i] = rated_again(with_content(features[i], message), message, lexicon)
+                features[i] = rated(with_content(features[i], message), message, lexicon)
         return features
 
 

@@ -1,4 +1,4 @@
-"""The turnstile of a database: in it stands the one process that gets SQLite's lock next.
+"""The turnstile of a database: only the process that holds it may wait for SQLite's lock.
 
 SQLite gives its lock to whoever asks while it is free, and asks less often the longer it waits. So a process that
 writes without a pause, as an import does, would keep all others out. It has to pass the turnstile before each

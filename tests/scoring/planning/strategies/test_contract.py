@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scoring.errors import InvalidList
@@ -9,7 +11,7 @@ from scoring.messages import Message, message
 from scoring.planning import strategies as selection
 from scoring.planning.plan import plan_prune
 from scoring.planning.strategies import Choice, Shortening, Strategy, StrategyInput, Why
-from scoring.settings import BLUEPRINT, STRATEGY_NAMES
+from scoring.settings import BLUEPRINT, STRATEGIES, STRATEGY_NAMES, Table
 from tests.scoring.builders import calls, history_of, results, user
 
 
@@ -57,3 +59,17 @@ class TestTheTable:
         """Settings accept and describe exactly the strategies of the table."""
         monkeypatch.undo()
         assert set(selection.STRATEGIES) == set(STRATEGY_NAMES)
+
+    @pytest.mark.parametrize("name", STRATEGY_NAMES)
+    def test_says_which_strategies_use_the_weights(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Other weights change what a strategy keeps only if its row says so; the page hides the sliders otherwise."""
+        monkeypatch.undo()
+        talk: list[Message] = []
+        for n in range(12):
+            output = f"def part_{n}(): line_{n}\n" * (n * 5 % 7 + 1) * 12
+            talk += [user(f"look at part_{n}.py"), calls(str(n)), results(str(n), text=output)]
+        kept = {
+            plan_prune(talk, replace(BLUEPRINT, strategy=name, weights=Table({signal: 100.0})), 1_500).kept
+            for signal in ("role", "recency", "length")
+        }
+        assert (len(kept) > 1) == STRATEGIES[name].uses_weights

@@ -23,7 +23,7 @@ class Watching:
         self._thread.start()
 
     def _run(self, roots: list[Path], poll: float | None) -> None:
-        for found in changes(roots, self._stop, poll=poll, rescan=0.5):
+        for found in changes(roots, (".jsonl",), self._stop, poll=poll, rescan=0.5):
             self._found.put(found)
         self._found.put(None)
 
@@ -96,7 +96,7 @@ def test_a_snapshot_names_new_and_changed_files(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n")
     (tmp_path / "b.txt").write_text("x")
-    snapshot = Snapshot([tmp_path])
+    snapshot = Snapshot([tmp_path], (".jsonl",))
     assert snapshot.changed() == {path}
     assert snapshot.changed() == set()
     path.write_text("{}\n{}\n")

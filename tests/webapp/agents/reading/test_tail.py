@@ -50,7 +50,7 @@ def test_a_pipe_has_no_lines(tmp_path: Path) -> None:
     assert len(list(tail.read())) == 1
     path.unlink()
     os.mkfifo(path)
-    assert list(tail.read()) == [Problem(None, "cannot be read: is no regular file")]
+    assert list(tail.read()) == [Problem(None, "cannot be read: is not a regular file")]
 
 
 class TestLines:

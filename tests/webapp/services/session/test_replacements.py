@@ -6,7 +6,7 @@ from scoring.history import Features, content_of
 from scoring.messages import Message, Text, ToolResult
 from tests.webapp.building import conversation, followed
 from webapp.app import App
-from webapp.services.session.replacements import Replacement, cost, features_with, with_replacement
+from webapp.services.session.replacements import Replacement, features_with, sent_tokens, with_replacement
 
 OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it is")))
 
@@ -19,8 +19,8 @@ class TestReplacement:
         followed(app, *conversation(1))
         message = app.store.log.message(1, 3)
         assert message is not None
-        assert cost(message, None) == message.tokens
-        assert cost(message, Replacement(7, {}).text) == 7
+        assert sent_tokens(message, None) == message.tokens
+        assert sent_tokens(message, Replacement(7, {}).text) == 7
 
     def test_replaces_the_outputs_it_names(self) -> None:  # C3
         """Other outputs stay unchanged."""

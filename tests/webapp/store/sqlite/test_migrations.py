@@ -288,7 +288,7 @@ class TestTokens:
             old.execute("INSERT INTO access_sessions VALUES (x'02', 7, NULL, 'host', 9)")
             old.execute("DELETE FROM _sqlite_migrations WHERE name = 'm013_senders'")
         store = Store(path)
-        session = store.access.session(b"\x02")
+        session = store.access.sign_in(b"\x02")
         assert session is not None
         assert session.token is not None
         assert (session.token.name, session.token.role) == ("team", "viewer")
