@@ -14,6 +14,7 @@ const INTERVAL_MS = 5000;
 const SHOWN = "saved";
 
 class SavedTotals extends ReadingElement {
+  readsAlone = true;
   /** @type {Api.Savings | null} */
   #saved = null;
 

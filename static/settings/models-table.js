@@ -28,6 +28,7 @@ const NEW_NAME = html`<label>
 </label>`;
 
 class ModelsTable extends ReadingElement {
+  readsAlone = true;
   /** @type {Api.Model[] | null} */
   #models = null;
   #q = "";

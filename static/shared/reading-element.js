@@ -1,6 +1,8 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
 // A failure is shown with a button that tries again; a failed request is repeated when the server is back,
 // and any request after a lost connection whose events are no longer known.
+// What is read before the page has joined a room can be old: its snapshot tells the elements that show the
+// sessions, and the others (`readsAlone`) read again.
 import { CoppiceElement } from "./element.js";
 import { errorOf, problem } from "./problem.js";
 import { Reader } from "./reader.js";
@@ -15,6 +17,8 @@ const NEAR = { rootMargin: "50%" };
 export class ReadingElement extends CoppiceElement {
   /** @type {Error | null} */
   error = null;
+  /** True where no snapshot of a room tells what happened before the page joined it. */
+  readsAlone = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
   /** True while the element is in view. */
@@ -34,7 +38,7 @@ export class ReadingElement extends CoppiceElement {
   start() {
     this.actions({ [`retry-${this.localName}`]: () => this.refresh() });
     whenLive(() => this.readFailed(), this.life);
-    this.hear(live, ["resync"], ({ known }) => known && this.refresh());
+    this.hear(live, ["resync"], ({ known }) => (known || this.readsAlone) && this.refresh());
     if (this.#readsInView) this.#watch();
     this.refresh();
   }

@@ -8,7 +8,7 @@ const RETRY_MS = 2000;
 
 /** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
 
-/** Fires each event of the server under its own name, as a CustomEvent with the payload as its detail.
+/** `live` once the rooms of the page are joined. Fires each event of the server under its own name, as a CustomEvent with the payload as its detail.
  * Besides these, `state` when the connection comes or goes, and `resync` with the `snapshot` of a room that
  * was joined: for the first time (`known` false), or after too long a gap; `refused` where there is no such
  * room (any more). */
@@ -54,11 +54,12 @@ class Live extends EventTarget {
     });
     this.#socket = socket;
     socket.on("connect", () => {
-      this.#setState("live");
       for (const room of this.#rooms.keys()) this.#subscribe(room);
+      this.#isLiveOnceJoined();
     });
     socket.on("disconnect", () => {
       this.#wasLost = true;
+      this.#early.clear();
       this.#setState("reconnecting");
     });
     socket.on("connect_error", () => this.#setState("reconnecting"));
@@ -111,6 +112,12 @@ class Live extends EventTarget {
     else if (problem) this.#fire("refused", { room });
     if (answer?.snapshot) this.#fire("resync", { room, snapshot: answer.snapshot, known });
     for (const [name, payload] of early) this.#receive(name, payload);
+    if (problem !== "store_busy") this.#isLiveOnceJoined();
+  }
+
+  /** Calls the connection live once every room is joined: nothing that happens from then on is missed. */
+  #isLiveOnceJoined() {
+    if (this.#early.size === 0 && this.#socket?.connected) this.#setState("live");
   }
 
   /** @param {string} name @param {any} payload */

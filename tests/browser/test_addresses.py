@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.session_page import APPLY, move, open_session, open_tuning, row
 from tests.browser.settings_page import of_type
-from tests.browser.waiting import holds
+from tests.browser.waiting import hold_joining, holds, until
 from tests.browser.writing import managed
 from tests.servers import Server
 from webapp.services.planning.message_pages import PageRequest
@@ -231,16 +231,18 @@ class TestSettings:
         page.goto(f"{server.url}/settings?type=none-such")
         expect(of_type(page, "All sessions")).to_have_attribute("aria-pressed", "true")
 
-    def test_are_read_once(self, page: Page, server: Server) -> None:
-        """Joining the live events does not read the settings again."""
-        read: list[str] = []
-        page.on("request", lambda one: read.append(one.url) if one.url.endswith("/api/settings") else None)
+    def test_show_what_changed_before_the_page_had_joined(self, page: Page, server: Server) -> None:
+        """A change between the first read and the first event is not missed, and "live" is not claimed before."""
+        held = hold_joining(page, "overview")
         page.goto(f"{server.url}/settings")
-        expect(page.locator("coppice-status")).to_contain_text("live")
-        expect(page.get_by_role("slider", name=re.compile("^Recency"))).to_be_visible()
+        fresh_tail, status = page.locator("input[name=fresh_tail]"), page.locator(".live")
+        expect(fresh_tail).to_have_value("0")
+        until(page, lambda: held)
         server.app.settings.put({"fresh_tail": 17})
-        expect(page.locator("input[name=fresh_tail]")).to_have_value("17")
-        assert len(read) == 1
+        expect(status).to_have_text("connecting")
+        held[0]()
+        expect(fresh_tail).to_have_value("17")
+        expect(status).to_have_text("live")
 
 
 class TestNarrowest:

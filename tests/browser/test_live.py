@@ -159,7 +159,7 @@ class TestALostConnection:
         titles = page.locator("tr.session-row a.title")
         expect(titles).to_have_text(["Gone"])
         until(page, lambda: opened)
-        expect(page.locator(".live")).to_have_text("live")
+        expect(page.locator(".live")).to_have_text("connecting")
         server.app.sessions.delete("gone")
         managed(server, 1, tokens=50, title="Born")
         opened[0].close()

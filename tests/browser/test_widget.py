@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
-from functools import partial
 
-from playwright.sync_api import Error, Page, Request, WebSocketRoute, expect
+from playwright.sync_api import Error, Page, Request, expect
 
-from tests.browser.waiting import drawn, hold, holds, intercept, until, without_live_connection
+from tests.browser.waiting import drawn, hold, hold_joining, holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 from webapp.services.planning.requests import PruneRequest
@@ -160,20 +158,7 @@ class TestTheWidget:
     def test_shows_what_came_before_it_joined_the_room(self, page: Page, server: Server) -> None:
         """A message between the first read and the subscription caused no event for this page."""
         session = managed(server, 2, tokens=50)
-        held: list[Callable[[], None]] = []
-
-        def delay(route: WebSocketRoute) -> None:
-            to_server = route.connect_to_server()
-
-            def send(message: str | bytes) -> None:
-                if "subscribe" in str(message) and session in str(message):
-                    held.append(partial(to_server.send, message))
-                else:
-                    to_server.send(message)
-
-            route.on_message(send)
-
-        page.route_web_socket("**/socket.io/**", delay)
+        held = hold_joining(page, session)
         page.goto(f"{server.url}/search")
         page.evaluate(NO_POLLING)
         page.evaluate(PUT, session)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, WebSocketRoute
 
 from tests import waiting
 from tests.servers import Server
@@ -76,6 +77,25 @@ def open_live(page: Page, server: Server, address: str, room: str = "overview") 
     before = members()
     page.goto(f"{server.url}{address}")
     until(page, lambda: members() - before)
+
+
+def hold_joining(page: Page, room: str) -> list[Callable[[], None]]:
+    """Let no page join a room until the test calls the function that is then in the returned list."""
+    held: list[Callable[[], None]] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        to_server = route.connect_to_server()
+
+        def send(message: str | bytes) -> None:
+            if "subscribe" in str(message) and room in str(message):
+                held.append(partial(to_server.send, message))
+            else:
+                to_server.send(message)
+
+        route.on_message(send)
+
+    page.route_web_socket("**/socket.io/**", connect)
+    return held
 
 
 def without_live_connection(page: Page) -> None:
