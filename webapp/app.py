@@ -10,6 +10,7 @@ from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
 from webapp.queue import Queue
+from webapp.services.catalog.aftermaths import Aftermaths
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.retention import RetentionService
@@ -59,6 +60,7 @@ class App:
     ingest: Ingest
     pushed: PushedSessions
     sessions: Sessions
+    aftermaths: Aftermaths
     timelines: Timelines
     heaviest: HeaviestGroups
     messages: Messages
@@ -105,6 +107,7 @@ class App:
         self.hints.close()
         self.proxy_scripts.close()
         self.verdict_refresher.close()
+        self.aftermaths.close()
         self.background.close()
         self.environment.leases.close()
         self.webhooks.close()

@@ -109,6 +109,11 @@ class AftermathCounter:
         return {name: one for name, one in {**self._found, **open_one}.items() if one.steps}
 
     @property
+    def steps(self) -> int:
+        """Return the number of steps so far."""
+        return self._answered
+
+    @property
     def elsewhere(self) -> Elsewhere:
         """Return the sums over complete stretches without an event."""
         return self._elsewhere

@@ -55,6 +55,7 @@ class RunningServer:
             beside(self.app.access_tokens.make_process_token())
         self.app.webhooks.start()
         self.app.retention.start()
+        self.app.aftermaths.start()
         self.app.resuming.tidy()
         watcher = self.app.watcher
         lease = f"files of {watcher.following.place()}"
