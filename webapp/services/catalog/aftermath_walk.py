@@ -86,8 +86,8 @@ def counted_rows(
         before = Session.of(environment, origin)
         theirs = places_of(before, store.operations.all(origin.key), None, {})
         given = (one for one in logged(store, origin) if one.row.at is None or one.row.at <= copy.at)
-        _follow(counter, given, [place._replace(event=f"origin {place.event}") for place in theirs])
-    passed = _follow(counter, logged(store, session.row), places, None if copy is None else copy.at)
+        follow(counter, given, [place._replace(event=f"origin {place.event}") for place in theirs])
+    passed = follow(counter, logged(store, session.row), places, None if copy is None else copy.at)
     found = counter.aftermaths
     rows = [_row(place, found[place.name]) for place in places if place.name in found]
     rows += [
@@ -115,7 +115,7 @@ def logged(store: Store, session: SessionRow) -> Iterator[Logged]:
                 yield Logged(rows[no], Message(message.role, message.parts, own[0].name))
 
 
-def _follow(
+def follow(
     counter: AftermathCounter,
     messages: Iterable[Logged],
     places: Sequence[Place],
