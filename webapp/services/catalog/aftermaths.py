@@ -79,29 +79,25 @@ class Aftermaths:
             places = places_of(session, self._store.operations.all(session.key), copy, known)
         if not _is_due(places, known):
             return False
-        return self._write(session, places, known, counted_rows(self._environment, session, places, copy))
+        return self._write(session, places, counted_rows(self._environment, session, places, copy))
 
-    def _write(
-        self, session: Session, places: Sequence[Place], known: Known, rows: Sequence[AftermathRow]
-    ) -> bool:
-        """Write the rows that changed and remove those of events that did not take place after all."""
-        found = {(row.event, row.operation): row for row in rows}
-        changed = [
-            row
-            for name, row in found.items()
-            if row != known.get(name) and not (name in known and known[name].complete)
-        ]
+    def _write(self, session: Session, places: Sequence[Place], rows: Sequence[AftermathRow]) -> bool:
+        """Write the rows that changed and remove those of events that did not take place after all.
+
+        Another thread may have counted a longer log meanwhile: what is complete stays.
+        """
         there = {(place.event, place.operation) for place in places} | {(ELSEWHERE, 0)}
-        gone = [row for name, row in known.items() if name not in there]
-        if not changed and not gone:
-            return False
         with self._store.write(session.id):
             if self._store.sessions.version(session.key) is None:
                 return False  # deleted meanwhile
+            known = {(row.event, row.operation): row for row in self._store.aftermaths.of(session.key)}
+            changed = [row for row in rows if _is_news(row, known.get((row.event, row.operation)))]
+            gone = [row for name, row in known.items() if name not in there]
             self._store.aftermaths.remove(session.key, gone)
             self._store.aftermaths.put(session.key, changed)
-        self._environment.bus.publish(SessionUpdated(session.id))
-        return True
+        if changed or gone:
+            self._environment.bus.publish(SessionUpdated(session.id))
+        return bool(changed or gone)
 
     # -- answers
 
@@ -128,6 +124,11 @@ class Aftermaths:
             compared=_after(compared) if compared else None,
             elsewhere=_alike(compared) if compared else None,
         )
+
+
+def _is_news(row: AftermathRow, known: AftermathRow | None) -> bool:
+    """Return whether a row replaces a stored one: never a complete one, nor one of more steps."""
+    return known is None or (row != known and not known.complete and row.steps >= known.steps)
 
 
 def _is_due(places: Sequence[Place], known: Known) -> bool:

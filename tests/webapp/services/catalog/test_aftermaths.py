@@ -17,6 +17,7 @@ from tests.webapp.building import START, call, entry, result, user
 from webapp.agents.records import Cleared, Compaction, Entry
 from webapp.app import App
 from webapp.config import Config
+from webapp.services.catalog import aftermaths
 from webapp.services.catalog.answers import EventAftermath, TimelineChange
 from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.session import Session
@@ -291,6 +292,17 @@ class TestStoredCounts:
         complete.work(3)
         monkeypatch.setattr(complete.app.store.log, "rows_of", None)
         assert not complete.app.aftermaths.count("s")
+        assert complete.rows() == before
+
+    def test_are_not_replaced_by_a_count_that_was_late(
+        self, complete: Log, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X25
+        """A thread that began with a shorter log writes after the one that saw the end of the window."""
+        before = complete.rows()
+        late = [row._replace(steps=1, files=0, complete=False) for row in before]
+        monkeypatch.setattr(aftermaths, "_is_due", lambda *_: True)
+        monkeypatch.setattr(aftermaths, "counted_rows", lambda *_: late)
+        complete.app.aftermaths.count("s")
         assert complete.rows() == before
 
     def test_are_summed_beside_the_same_length_elsewhere(self, complete: Log) -> None:  # X25
