@@ -1,7 +1,7 @@
 // <saved-totals></saved-totals>
 //
-// The tokens that prunes and summaries saved in later calls, and their price; empty if nothing was pruned. Below it
-// the real outcomes: what agents did again after they had lost context.
+// The tokens that prunes and summaries saved in later calls, and their price; empty if nothing was pruned.
+// Below it the real outcomes: what agents did again after they had lost context.
 
 import { totalWords } from "../shared/aftermath.js";
 import { api } from "../shared/api.js";
@@ -43,7 +43,8 @@ class SavedTotals extends ReadingElement {
   view() {
     if (!this.#saved) return nothing;
     const { aftermath } = this.#saved;
-    return html`${savedWords(this.#saved)}${aftermath && html`<p class="muted">${totalWords(aftermath)}.</p>`}`;
+    const outcomes = aftermath && html`<p class="muted">${totalWords(aftermath)}.</p>`;
+    return html`${savedWords(this.#saved)}${outcomes}`;
   }
 }
 

@@ -192,7 +192,9 @@ export class TokenChart extends CoppiceElement {
     return html`<ul class="chart-after">${newest}</ul>
       ${
         older.length > 0 &&
-        html`<details class="chart-after"><summary>${number(older.length)} earlier</summary><ul>${older}</ul></details>`
+        html`<details class="chart-after">
+          <summary>${number(older.length)} earlier</summary><ul>${older}</ul>
+        </details>`
       }`;
   }
 

@@ -13,7 +13,8 @@ describe("the calls after an event", () => {
     const after = { ...AFTER, files: 3, errors: 1, tokens: 1879 };
     assert.equal(
       eventWords(after, ELSEWHERE, 20),
-      "3 files read again (1 elsewhere), 1 error met again (0 elsewhere) in 20 calls; new work after ~1,900 tokens",
+      "3 files read again (1 elsewhere), 1 error met again (0 elsewhere) in 20 calls; " +
+        "new work after ~1,900 tokens",
     );
   });
   it("are compared with as many calls", () => {

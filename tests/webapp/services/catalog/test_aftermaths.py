@@ -32,7 +32,7 @@ class Log:
 
     def __init__(self, app: App, session: str = "s") -> None:
         self.app, self.session, self._numbers = app, session, count()
-        app.ingest.ensure(session, "claude-code", cwd="/work")
+        app.ingest.ensure(session, "claude-code", cwd="/home/me/app")
 
     def add(self, *messages: Message) -> None:
         """Append messages."""
@@ -90,7 +90,7 @@ class TestACompaction:
         """The file that was read before, in another spelling, and the rule that the user gave again."""
         log.compact()
         log.add(user(f"As I said: {RULE}"))
-        log.read("/work/src/a.py")
+        log.read("/home/me/app/src/a.py")
         log.work(1)
         found = log.outcome()
         assert found is not None
