@@ -10,6 +10,7 @@ from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
 from webapp.queue import Queue
+from webapp.services.catalog.aftermaths import Aftermaths
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.retention import RetentionService
@@ -60,6 +61,7 @@ class App:
     ingest: Ingest
     pushed: PushedSessions
     sessions: Sessions
+    aftermaths: Aftermaths
     timelines: Timelines
     heaviest: HeaviestGroups
     messages: Messages
@@ -108,6 +110,7 @@ class App:
         self.proxy_scripts.close()
         self.verdict_refresher.close()
         self.cold_caches.close()
+        self.aftermaths.close()
         self.background.close()
         self.environment.leases.close()
         self.webhooks.close()

@@ -17,6 +17,7 @@ from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.queue import Queue
 from webapp.redaction import redactor
+from webapp.services.catalog.aftermaths import Aftermaths
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.retention import RetentionService
@@ -113,6 +114,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     ingest = Ingest(environment, histories, automatic)
     appender = TranscriptAppender(environment, ingest)
     background = BackgroundSummaries(environment, summarising, automatic)
+    aftermaths = Aftermaths(environment)
     followed_calls = FollowedCalls(environment, histories)
     return App(
         config=config,
@@ -123,7 +125,8 @@ def build(config: Config, *, serves: bool = False) -> App:
         ingest=ingest,
         pushed=PushedSessions(environment, appender),
         sessions=sessions,
-        timelines=Timelines(environment),
+        aftermaths=aftermaths,
+        timelines=Timelines(environment, aftermaths),
         messages=messages,
         heaviest=HeaviestGroups(environment, planning),
         prunes=prunes,
@@ -131,7 +134,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         settings=SettingsService(environment),
         suggesting=Suggesting(environment),
         models=ModelTable(environment),
-        savings=Savings(environment),
+        savings=Savings(environment, aftermaths),
         search=Search(environment, messages),
         context=context,
         memory=memory,

@@ -2,6 +2,7 @@
 
 from scoring.history.content import Content, Rows, content_of
 from scoring.history.content.hashes import line_hash
+from scoring.history.content.key_lines import error_lines
 from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without_changed
 from scoring.history.content.words import UNSPACED
 from scoring.history.cues import (
@@ -14,11 +15,13 @@ from scoring.history.cues import (
     Cues,
     Edit,
 )
+from scoring.history.cues.calls import LOOK, PLANS, CallCue, cue_of_call
 from scoring.history.features import (
     Features,
     analyse,
     argument_values,
     outputs_of,
+    parsed_arguments,
     rated,
     text_of,
     with_content,
@@ -26,13 +29,24 @@ from scoring.history.features import (
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
 from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import Facts, names_file, recognise, settings_for, task_type_of
-from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
+from scoring.history.tool_traces import (
+    FAILED,
+    READ,
+    WRITE,
+    Touch,
+    output_lines,
+    read_output,
+    touches_in,
+    touches_of,
+)
 
 __all__ = [
     "ABOUT_ONESELF",
     "FAILED",
+    "LOOK",
     "MACHINE_MADE",
     "MARK_CHARS",
+    "PLANS",
     "READ",
     "RULE",
     "SHORT",
@@ -41,6 +55,7 @@ __all__ = [
     "TAIL",
     "UNSPACED",
     "WRITE",
+    "CallCue",
     "Content",
     "Cues",
     "Edit",
@@ -55,10 +70,13 @@ __all__ = [
     "argument_values",
     "content_of",
     "counter_of",
+    "cue_of_call",
+    "error_lines",
     "line_hash",
     "names_file",
     "output_lines",
     "outputs_of",
+    "parsed_arguments",
     "rated",
     "read_output",
     "reads_content",
@@ -69,6 +87,7 @@ __all__ = [
     "shorten",
     "task_type_of",
     "text_of",
+    "touches_in",
     "touches_of",
     "with_content",
     "without_changed",

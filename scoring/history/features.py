@@ -135,7 +135,7 @@ def analyse(
             results.append(part.call_id)  # type: ignore[union-attr]
             answered.append(part.name)  # type: ignore[union-attr]
         elif kind is ToolCall:
-            given.append(parsed := _parsed(part.arguments))  # type: ignore[union-attr]
+            given.append(parsed := parsed_arguments(part.arguments))  # type: ignore[union-attr]
             pieces += [part.arguments] if parsed is None else _leaves(parsed)  # type: ignore[union-attr]
             calls.append(part.id)  # type: ignore[union-attr]
             names.append(part.name)  # type: ignore[union-attr]
@@ -188,7 +188,7 @@ def outputs_of(message: Message) -> list[str]:
 
 def with_content(features: Features, message: Message) -> Features:
     """Return the same features with the content of the message, its traces and its cues."""
-    given, outputs = [_parsed(call.arguments) for call in message.calls], outputs_of(message)
+    given, outputs = [parsed_arguments(call.arguments) for call in message.calls], outputs_of(message)
     content = content_of(text_of(message), outputs)
     traces = _traces(message, given, bool(outputs))
     cues = cues_of(message, given)
@@ -232,11 +232,11 @@ def _joined(pieces: list[str]) -> str:
 
 def argument_values(arguments: str) -> list[str]:
     """Return the values in a call's arguments, in order; the text itself if it is not a JSON object or list."""
-    parsed = _parsed(arguments)
+    parsed = parsed_arguments(arguments)
     return [arguments] if parsed is None else _leaves(parsed)
 
 
-def _parsed(arguments: str) -> Any:
+def parsed_arguments(arguments: str) -> Any:
     """Return arguments that are a JSON object or list; None if they are cut off, free-form or nested too deeply."""
     text = arguments.strip(_JSON_BLANKS)
     if not text.startswith(("{", "[")):

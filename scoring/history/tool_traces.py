@@ -154,6 +154,11 @@ def read(text: str, calls: int, results: int) -> Traces:
     return Traces([_touches(line) for line in lines[:calls]], [read_output(line) for line in lines[calls:]])
 
 
+def touches_in(name: str, arguments: str, parsed: object) -> tuple[Touch, ...]:
+    """Return the files that one call reads or writes as a whole; `parsed` are its arguments as JSON."""
+    return _touches(of_call(name, arguments, parsed))
+
+
 def touches_of(text: str, calls: int) -> list[tuple[Touch, ...]]:
     """Return the files that each call of a message reads or writes."""
     return [_touches(line) for line in text.split("\n")[:calls]] if text else [()] * calls

@@ -2,8 +2,11 @@
 
 Only the weights of the signals are searched, near the current ones. A result counts only if it retains more in
 held-out sessions. Nothing here changes a setting.
+
+The aftermath (X25) is counted beside that: what was really read, run, met and said again after context was lost.
 """
 
+from scoring.learning.aftermath import STEPS, Aftermath, AftermathCounter, Elsewhere
 from scoring.learning.labels import (
     AHEAD,
     LEAST_BEFORE,
@@ -21,7 +24,11 @@ __all__ = [
     "LEAST_BEFORE",
     "LONGEST",
     "LONGEST_JUDGED",
+    "STEPS",
+    "Aftermath",
+    "AftermathCounter",
     "Case",
+    "Elsewhere",
     "case_at",
     "cuts_of",
     "judged",

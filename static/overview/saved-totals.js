@@ -1,6 +1,9 @@
 // <saved-totals></saved-totals>
 //
 // The tokens that prunes and summaries saved in later calls, and their price; empty if nothing was pruned.
+// Below it the real outcomes: what agents did again after they had lost context.
+
+import { totalWords } from "../shared/aftermath.js";
 import { api } from "../shared/api.js";
 import { compact, counted, money, number } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
@@ -33,12 +36,16 @@ class SavedTotals extends ReadingElement {
     const saved = await api.savings(signal);
     if (signal.aborted) return;
     this.#saved = saved;
-    remember(SHOWN, savedWords(saved) === nothing ? null : "yes");
+    const shown = savedWords(saved) !== nothing || saved.aftermath !== null;
+    remember(SHOWN, shown ? "yes" : null);
     this.removeAttribute("awaited");
   }
 
   view() {
-    return this.#saved ? savedWords(this.#saved) : nothing;
+    if (!this.#saved) return nothing;
+    const { aftermath } = this.#saved;
+    const outcomes = aftermath && html`<p class="muted">${totalWords(aftermath)}.</p>`;
+    return html`${savedWords(this.#saved)}${outcomes}`;
   }
 }
 

@@ -7,6 +7,7 @@
 // emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot in the theme's
 // colours, with a text for screen readers.
 import uPlot from "uplot";
+import { eventWords } from "../shared/aftermath.js";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -31,6 +32,8 @@ const HEIGHT = 150;
 const CLICK_PIXELS = 4;
 /** The number of steps with their own button. */
 const NAMED_STEPS = 4;
+/** The number of events whose outcome shows at once. */
+const SHOWN_EVENTS = 2;
 /** A context keeps its size until the next message, so the line has steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
 /** The reasons that name only who made a change. @type {Record<string, string>} */
@@ -154,6 +157,7 @@ export class TokenChart extends CoppiceElement {
         <span class="segmented" role="group" aria-label="Horizontal axis">${this.#axes(timeline)}</span>
       </figcaption>
       ${this.#steps(timeline)}
+      ${this.#aftermaths(timeline)}
     </figure>`;
   }
 
@@ -168,6 +172,30 @@ export class TokenChart extends CoppiceElement {
           data-mark=${mark.kind} aria-label=${words} title=${words}>${MARKS[mark.kind]?.[0]}</button>
       </li>`;
     })}</ul>`;
+  }
+
+  /** The calls after each event that took context away, the newest first. @param {Api.Timeline} timeline */
+  #aftermaths({ changes, elsewhere, window_calls: calls }) {
+    const lines = changes
+      .flatMap(({ kind, number: at, aftermath }) => (aftermath ? [{ kind, at: at ?? 1, aftermath }] : []))
+      .sort((a, b) => b.at - a.at)
+      .map(
+        ({ kind, at, aftermath }) => html`<li>
+          <button class="bare" data-act="chart-message" data-number=${Math.max(1, at)}
+            ><span class="mark" data-mark=${kind} aria-hidden="true">${MARKS[kind]?.[0]}</span>
+            ${operationName(kind)} at message ${number(at)}</button>:
+          ${eventWords(aftermath, elsewhere, calls)}
+        </li>`,
+      );
+    if (lines.length === 0) return "";
+    const [older, newest] = [lines.slice(SHOWN_EVENTS), lines.slice(0, SHOWN_EVENTS)];
+    return html`<ul class="chart-after">${newest}</ul>
+      ${
+        older.length > 0 &&
+        html`<details class="chart-after">
+          <summary>${number(older.length)} earlier</summary><ul>${older}</ul>
+        </details>`
+      }`;
   }
 
   /** The largest steps, named, each with a link to its message. @param {Api.Timeline} timeline */

@@ -58,6 +58,13 @@ export function size(bytes) {
   return bytes < 1_000_000_000 ? `${tenth.format(bytes / 1e6)} MB` : `${tenth.format(bytes / 1e9)} GB`;
 }
 
+/** A number rounded to two leading digits, for "about …". @param {number} value */
+export function about(value) {
+  if (value < 100) return whole.format(value);
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return whole.format(Math.round(value / unit) * unit);
+}
+
 /** "1 message", "2 messages". @param {number} count @param {string} noun @param {string} [plural] */
 export function counted(count, noun, plural = `${noun}s`) {
   return `${whole.format(count)} ${count === 1 ? noun : plural}`;

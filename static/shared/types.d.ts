@@ -2,6 +2,10 @@
 // Written by scripts/document_types.py; `make docs` rewrites it.
 
 declare namespace Api {
+  interface Aftermaths {
+    kinds: EventCount[]; calls: number; events: WindowMeans; compared: WindowMeans | null;
+    elsewhere: WindowMeans | null;
+  }
   interface AnySettings { [field: string]: unknown; }
   interface Append {
     messages: unknown[]; usage?: Record<string, unknown> | null; idempotency_key?: string | null;
@@ -53,6 +57,11 @@ declare namespace Api {
     dropped: number; images: number; shortened: number; cut_protected: boolean; note: string;
     available: number;
   }
+  interface EventAftermath {
+    seen: boolean; files: number; commands: number; errors: number; said: number; tokens: number | null;
+    calls: number; complete: boolean;
+  }
+  interface EventCount { kind: string; events: number; }
   interface Failure { error: Problem; }
   interface FileUpload {
     content: string | unknown[] | Record<string, unknown>; name?: string; format?: string;
@@ -229,7 +238,7 @@ declare namespace Api {
   interface RetentionLimits { days: number | null; size_mib: number | null; user_size_mib: number | null; }
   interface Savings {
     tokens: number; calls: number; sessions: number; of_sessions: number; out: number; amount: number | null;
-    at_least: boolean; currency: string;
+    at_least: boolean; currency: string; aftermath: Aftermaths | null;
   }
   interface Session {
     id: string; title: string | null; source: string; source_label: string; why_not_resumed: string | null;
@@ -319,10 +328,12 @@ declare namespace Api {
     coding: TypeOverrides; support: TypeOverrides; research: TypeOverrides; chat: TypeOverrides;
   }
   interface Timeline {
-    points: Point[]; regions: string[]; changes: TimelineChange[]; limit: number; target: number;
+    points: Point[]; regions: string[]; changes: TimelineChange[]; elsewhere: WindowMeans | null;
+    window_calls: number; limit: number; target: number;
   }
   interface TimelineChange {
     at: string | null; number: number | null; kind: string; before: number; after: number; label: string;
+    aftermath: EventAftermath | null;
   }
   interface TooLarge { tokens: number; limit: number; message: string; }
   interface Trigger { name: string; value: number; limit: number; percent: number | null; text: string; }
@@ -347,4 +358,7 @@ declare namespace Api {
   interface WebhookEvent { name: string; meaning: string; }
   interface WebhookSecret { webhook: Webhook; secret: string; }
   interface Webhooks { webhooks: Webhook[]; events: WebhookEvent[]; }
+  interface WindowMeans {
+    windows: number; files: number; commands: number; errors: number; said: number; tokens: number | null;
+  }
 }

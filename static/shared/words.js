@@ -70,6 +70,7 @@ export const operationName = named({
   compaction: "Compacted by the agent",
   clearing: "Cleared by the agent",
   rewind: "Rewound by the agent",
+  resume: "Resumed from a pruned copy",
 });
 
 /** The mark of each kind of change that has one, and its name in a legend.
@@ -81,6 +82,7 @@ export const MARKS = {
   clearing: ["◇", "cleared by the agent"],
   rewind: ["◁", "rewound by the agent"],
   undo: ["△", "undo"],
+  resume: ["▷", "resumed from a copy"],
 };
 
 /** Returns whether an operation of this kind is one of the agent, not of Coppice. @param {string} kind */

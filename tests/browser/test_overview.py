@@ -6,6 +6,7 @@ import json
 import os
 import re
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.browser.waiting import drawn, hold, holds, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
+from tests.webapp.building import START, call, entries, followed, result, user
+from webapp.agents.records import Compaction
 from webapp.events import ImportProgressed, SettingsChanged
 from webapp.services.ingest.following import folder_variables
 from webapp.services.planning.requests import PruneRequest
@@ -418,6 +421,27 @@ class TestSavings:
         expect(page.locator("saved-totals")).to_contain_text(
             re.compile(r"Saved [\d.]+k tokens in 1 call of 1 of\s+2 sessions, \$0\.0\d+ at the list price")
         )
+
+    def test_have_the_aftermath_below_them(self, page: Page, server: Server) -> None:  # X25
+        """A compaction, behind which a file is read again: on the overview in sum, on the chart by itself."""
+        read = '{"file_path": "src/login.py"}'
+        followed(server.app, user("Fix the login race"), call("a", "Read", read), result("a", words(20)))
+        server.app.ingest.append_records("s", [Compaction(START + timedelta(seconds=5), "auto", 50_000, "c")])
+        steps = [call("b", "Read", read), result("b", words(20))]
+        for step in range(20):
+            made = call(f"c{step}", arguments=json.dumps({"command": f"make part-{step}"}))
+            steps += [made, result(f"c{step}", "done")]
+        server.app.ingest.append_records("s", entries(*steps, start=10))
+        server.app.aftermaths.count("s")
+        page.goto(server.url)
+        expect(page.locator("saved-totals")).to_contain_text(
+            re.compile(r"In the 20 calls after 1 compaction: 1 file read again; .*nothing to compare with")
+        )
+        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        line = page.locator(".chart-after li")
+        expect(line).to_contain_text("1 file read again in 20 calls")
+        line.get_by_role("button").click()
+        expect(page).to_have_url(re.compile(r"message="))
 
     def test_move_nothing_when_they_arrive_again(self, page: Page, server: Server) -> None:
         """On the next visit the table stands where it stays once the line has been read."""

@@ -56,6 +56,7 @@ class RunningServer:
         self.app.webhooks.start()
         self.app.retention.start()
         self.app.cold_caches.watch_recent()
+        self.app.aftermaths.start()
         self.app.resuming.tidy()
         watcher = self.app.watcher
         lease = f"files of {watcher.following.place()}"

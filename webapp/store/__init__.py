@@ -14,6 +14,7 @@ from pathlib import Path
 from webapp.config import BUSY_SECONDS, Database
 from webapp.errors import DamagedStore, StoreError
 from webapp.store.access import Access
+from webapp.store.aftermaths import Aftermaths
 from webapp.store.context import Contexts
 from webapp.store.copies import Copies
 from webapp.store.engine import Engine
@@ -70,6 +71,7 @@ class Store:
         self.small = SmallTables(self.db)
         self.copies = Copies(self.db)
         self.savings = Saved(self.db)
+        self.aftermaths = Aftermaths(self.db)
         self.access = Access(self.db)
         self.webhooks = Webhooks(self.db)
         self.leases = Leases(self.db)

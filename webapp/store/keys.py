@@ -21,6 +21,7 @@ SESSION_TABLES = {
     "context_items": "session",
     "totals": "session",
     "calls": "session",
+    "aftermaths": "session",
     "idempotency": "session",
 }
 # An index of PostgreSQL takes about 2,700 bytes of a row. SQLite takes any, but a store can be moved to PostgreSQL.

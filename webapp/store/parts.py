@@ -77,6 +77,11 @@ PARTS = (
         "items", "operation_items", f"{{0}}operation >> {SHIFT}", "operation no change before detail",
         "the record of what its operations did was",
     ),
+    _part(
+        "aftermaths", "aftermaths", _NAMED,
+        "session event operation windows steps files commands errors said worked tokens complete",
+        "its counts of what happened again were",
+    ),
     _part("samples", "samples", _KEYED, "key at no agent_tokens view_tokens", "its chart was"),
     _part(
         "summaries", "summaries", _KEYED,

@@ -109,6 +109,12 @@ def is_failure(text: str) -> bool:
     return any(_COUNTED.search(line) for _, line in _last(lines))
 
 
+def error_lines(text: str) -> list[str]:
+    """Return the lines of an output that report an error, without colours and blanks around them."""
+    lines, errors = _read(text)
+    return [lines[number] for number in errors]
+
+
 def key_lines(text: str) -> list[int]:
     """Return the numbers of the lines of an output that are never cut, in rising order.
 

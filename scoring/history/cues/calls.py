@@ -19,6 +19,7 @@ from scoring.summary import PATH_KEYS, command_of, first_string
 
 # The kinds of calls: a whole plan, a step of one, one that only reads, any other.
 PLAN, STEP, LOOK, OTHER = "P", "p", "q", ""
+PLANS = frozenset({PLAN, STEP})
 FILES_KEPT = 6
 READ_CHARS = 200_000
 

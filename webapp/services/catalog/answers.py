@@ -59,6 +59,68 @@ class Cost:
 
 
 @answer
+class WindowMeans:
+    """The mean of windows of model calls: things done again that had been done before the window, once each."""
+
+    windows: int
+    files: float
+    """Files of which lines were read again, without those that the agent had just written."""
+    commands: float
+    """Commands and searches made again with nothing changed since the window began."""
+    errors: float
+    """Outputs with an error that had been met before."""
+    said: float
+    """Messages of the user that repeat earlier ones."""
+    tokens: int | None
+    """Estimated tokens that came before the first call with new work; null where none of the windows has any."""
+
+
+@answer
+class EventCount:
+    """The number of events of one kind."""
+
+    kind: str
+    """compaction or clearing by the agent, prune or summary by Coppice, or resume."""
+    events: int
+
+
+@answer
+class Aftermaths:
+    """The calls after compactions, clearings, prunes and resumes of all sessions, beside others (X25).
+
+    Nothing of it says that an event caused what was done again.
+    """
+
+    kinds: list[EventCount]
+    calls: int
+    """The most model calls of a window; the next event ends it, too."""
+    events: WindowMeans
+    """The windows after the events."""
+    compared: WindowMeans | None
+    """Those of sessions that have stretches of calls without an event; null where none has."""
+    elsewhere: WindowMeans | None
+    """The same as those stretches lead to expect of as many calls; null where none has."""
+
+
+@answer
+class EventAftermath:
+    """The model calls after one event, and what was done again in them (X25)."""
+
+    seen: bool
+    """False for a prune of which the agent's own calls showed nothing; then nothing is counted."""
+    files: int
+    commands: int
+    errors: int
+    said: int
+    tokens: int | None
+    """Estimated tokens that came before the first call with new work; null while there is none."""
+    calls: int
+    """The model calls that were counted."""
+    complete: bool
+    """False while more calls belong to the window."""
+
+
+@answer
 class Savings:
     """The tokens that prunes and summaries kept out of later calls, over all sessions."""
 
@@ -76,6 +138,8 @@ class Savings:
     at_least: bool
     """True where the price of some of them is not known."""
     currency: str
+    aftermath: Aftermaths | None
+    """The real outcomes beside the savings; null before the first."""
 
 
 @answer
@@ -219,6 +283,8 @@ class TimelineChange:
     before: int
     after: int
     label: str
+    aftermath: EventAftermath | None
+    """The calls after it; null where nothing was counted, as after an undo or before the next call."""
 
 
 @answer
@@ -229,6 +295,10 @@ class Timeline:
     regions: list[str]
     """The names of the regions that the points have, in the order in which they are stacked."""
     changes: list[TimelineChange]
+    elsewhere: WindowMeans | None
+    """The session's stretches of calls without an event; null where there are none to compare with."""
+    window_calls: int
+    """The model calls of such a stretch, and the most after an event."""
     limit: int
     target: int
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from scoring.learning import STEPS
 from scoring.tokens.calibration import split
+from webapp.services.catalog.aftermath_walk import RESUME
+from webapp.services.catalog.aftermaths import Aftermaths, SessionAftermaths
 from webapp.services.catalog.answers import Cause, Point, Timeline, TimelineChange
 from webapp.services.catalog.growth import MessageLifetime, Step, label_of, regions_at, steps_at, to_name
 from webapp.services.session.environment import Environment
@@ -13,6 +16,7 @@ from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
+from webapp.store.copies import CopyRow
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.usage import Sample
@@ -23,8 +27,9 @@ CHARTED = ("prune", "summary", "compaction", "clearing", "rewind")
 class Timelines:
     """The use case of charting a session."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, aftermaths: Aftermaths) -> None:
         self._environment, self._store = environment, environment.store
+        self._aftermaths = aftermaths
 
     def of(self, session_id: str, points: int = 600) -> Timeline:
         """Return the chart: gauges over messages, and the operations on the context."""
@@ -35,6 +40,7 @@ class Timelines:
             )
             operations = self._store.operations.all(session.key)
             numbers = [sample.no for sample in samples]
+            after, copy = self._aftermaths.of(session), self._store.copies.find(session.id)
             grown = self._grown(session, operations)
             steps = steps_at(grown, numbers)
             messages = self._store.log.messages(
@@ -65,8 +71,11 @@ class Timelines:
                 for s, unseen, part, step in zip(samples, before, parts, steps, strict=True)
             ],
             regions=regions,
-            changes=[_change(o) for o in reversed(shown)]
+            changes=([] if copy is None else [_resumed(copy, after, _newest(samples, copy.at))])
+            + [_change(o, after) for o in reversed(shown)]
             + [_undo_change(o, _newest(samples, o.undone_at)) for o in shown if o.undone_at is not None],
+            elsewhere=after.elsewhere,
+            window_calls=STEPS,
             limit=limits.limit,
             target=limits.target_tokens,
         )
@@ -102,7 +111,20 @@ def _cause(step: Step | None, messages: Mapping[int, MessageRow], session: Sessi
     return Cause(number=step.no, label=label, tokens=session.main.scale.part(step.tokens))
 
 
-def _change(operation: OperationRow) -> TimelineChange:
+def _resumed(copy: CopyRow, after: SessionAftermaths, number: int | None) -> TimelineChange:
+    """Return the event at which an agent resumed from a pruned copy, behind the last message that it was given."""
+    return TimelineChange(
+        at=iso(copy.at),
+        number=number,
+        kind=RESUME,
+        before=copy.tokens_before,
+        after=copy.tokens_promised,
+        label="",
+        aftermath=after.events.get((RESUME, 0)),
+    )
+
+
+def _change(operation: OperationRow, counted: SessionAftermaths) -> TimelineChange:
     before, after = tokens_around(operation)
     return TimelineChange(
         at=iso(operation.at),
@@ -111,6 +133,7 @@ def _change(operation: OperationRow) -> TimelineChange:
         before=before,
         after=after,
         label=operation.reason,
+        aftermath=counted.events.get((operation.kind, operation.n)),
     )
 
 
@@ -128,4 +151,5 @@ def _undo_change(operation: OperationRow, number: int | None) -> TimelineChange:
         before=operation.tokens_after,
         after=operation.tokens_before,
         label=f"{operation.kind} {operation.n} undone",
+        aftermath=None,
     )

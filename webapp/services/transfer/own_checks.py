@@ -151,4 +151,5 @@ _COLUMNS: Mapping[str, Mapping[str, Callable[[Any], None]]] = {
     "summaries": {"covers": _json(list[tuple[int, int]])},
     "context_items": {"view": _EITHER, "kind": _EITHER, "stand_in": _is_replacement},
     "totals": {"view": _EITHER},
+    "aftermaths": {"complete": _EITHER},
 }

@@ -117,13 +117,13 @@ class Resuming:
         return agent.transcripts
 
     def _write(self, session_id: str, agent: Transcripts, cwd: Path, operation: int | None) -> Resumed:
-        now = self._environment.clock()
         with self._store.read():
             session = Session.load(self._environment, session_id)
             view = self._view(session, agent, cwd)
             made = agent.write(view)
             content = b"".join(made.lines)
             promised = self._promised(session, view.drops_thinking)
+        now = self._environment.clock()  # not before any time in the copy
         self.tidy()
         path = self._place(view, agent, session.row) / made.name
         before = session.main.tokens

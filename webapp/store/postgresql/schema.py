@@ -19,7 +19,7 @@ from scoring.history import UNSPACED
 from webapp.errors import DamagedStore
 from webapp.store.engine import Engine
 from webapp.store.indexed_text import index_entries, index_memories
-from webapp.store.postgresql.seals import sealed_again, statements
+from webapp.store.postgresql.seals import sealed_again, sealed_first, statements
 from webapp.store.sqlite.migrations import migrations
 from webapp.store.verify import BROKEN
 
@@ -60,6 +60,24 @@ STEPS: dict[str, tuple[Statement, ...]] = {
     ),
     "m016_rows_by_zstd": (),
     "m017_words_in_pairs": (_index_again,),
+    "m018_aftermaths": (
+        """CREATE TABLE aftermaths (
+            session BIGINT NOT NULL,
+            event TEXT COLLATE "C" NOT NULL,
+            operation BIGINT NOT NULL,
+            windows BIGINT NOT NULL,
+            steps BIGINT NOT NULL,
+            files BIGINT NOT NULL,
+            commands BIGINT NOT NULL,
+            errors BIGINT NOT NULL,
+            said BIGINT NOT NULL,
+            worked BIGINT NOT NULL,
+            tokens BIGINT NOT NULL,
+            complete BIGINT NOT NULL,
+            PRIMARY KEY (session, event, operation)
+        )""",
+        *sealed_first("aftermaths"),
+    ),
 }
 
 # SQLite's SQL -> PostgreSQL's. Numbers are given where rows have no key of ours; a summary's position is half a place.

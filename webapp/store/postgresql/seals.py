@@ -57,6 +57,11 @@ def statements() -> list[str]:
     return [_HASH, *(statement for part in PARTS for statement in _triggers(part))]
 
 
+def sealed_first(name: str) -> list[str]:
+    """Return the statements that make the trigger of a part of a new table."""
+    return _triggers(next(part for part in PARTS if part.name == name))
+
+
 def sealed_again(name: str) -> list[str]:
     """Return the statements that make the trigger of a part for its present columns, and its seals."""
     part = next(part for part in PARTS if part.name == name)

@@ -513,6 +513,28 @@ def m017_words_in_pairs(db: Database) -> None:
     _index_again(db, lambda message: (indexed(message), in_pairs(indexed(message))))
 
 
+@migrations()
+def m018_aftermaths(db: Database) -> None:
+    """Add what was done again after each event of a session; `operation` 0 is no operation's."""
+    db.execute(
+        """CREATE TABLE aftermaths (
+            session INTEGER NOT NULL,
+            event TEXT NOT NULL,
+            operation INTEGER NOT NULL,
+            windows INTEGER NOT NULL,
+            steps INTEGER NOT NULL,
+            files INTEGER NOT NULL,
+            commands INTEGER NOT NULL,
+            errors INTEGER NOT NULL,
+            said INTEGER NOT NULL,
+            worked INTEGER NOT NULL,
+            tokens INTEGER NOT NULL,
+            complete INTEGER NOT NULL,
+            PRIMARY KEY (session, event, operation)
+        ) WITHOUT ROWID"""
+    )
+
+
 def _index_again(db: Database, words: Callable[[Message], tuple[str, str]]) -> None:
     """Replace the indexed words of each entry; `words` returns those that are there, and those to come."""
     sql = "SELECT key, parts FROM entries WHERE key BETWEEN ? AND ? AND message_no > 0"

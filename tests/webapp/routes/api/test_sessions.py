@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.webapp.promises import Client
+from webapp.app import App
 
 
 class TestMaking:
@@ -97,3 +98,21 @@ class TestOne:
         timeline = client.get("/api/sessions/a/timeline?points=5").json
         assert 1 <= len(timeline["points"]) <= 6
         assert client.get("/api/sessions/a/timeline?points=1").status_code == 422
+
+    def test_has_the_aftermath_of_its_events(self, client: Client, app: App) -> None:  # X25
+        """It is null until calls follow; then each event has its counts, and savings have the sums."""
+        client.post("/api/sessions/a/prune", json={"max_tokens": 500})
+        assert client.get("/api/sessions/a/timeline").json["changes"][0]["aftermath"] is None
+        assert client.get("/api/savings").json["aftermath"] is None
+        steps = [{"role": role, "content": "go on"} for _ in range(21) for role in ("user", "assistant")]
+        client.post("/api/sessions/a/messages", json={"messages": steps})
+        app.aftermaths.count("a")
+        timeline = client.get("/api/sessions/a/timeline").json
+        nothing = {"files": 0, "commands": 0, "errors": 0, "said": 0, "tokens": None}
+        assert timeline["changes"][0]["aftermath"] == {
+            "seen": True, "calls": 20, "complete": True, **nothing,
+        }  # fmt: skip
+        totals = client.get("/api/savings").json["aftermath"]
+        assert totals["kinds"] == [{"kind": "prune", "events": 1}]
+        assert totals["events"] == {"windows": 1, **nothing}
+        assert timeline["window_calls"] == totals["calls"] == 20

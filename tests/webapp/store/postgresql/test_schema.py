@@ -19,6 +19,7 @@ from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import ForeignStore, StoreError
 from webapp.store import Store
+from webapp.store.aftermaths import AftermathRow
 from webapp.store.log import EntryRow
 from webapp.store.postgresql.engine import STORE_LOCK
 from webapp.store.postgresql.schema import SINCE, STEPS
@@ -76,6 +77,26 @@ class TestSchema:
                 again.usage.put_calls(row.key, [call._replace(call_key="d", service_tier="batch")])
             assert list(again.verify()) == []
             assert [one.service_tier for one in again.usage.calls(row.key)] == ["", "batch"]
+
+    def test_adds_a_sealed_table(self, server: Server) -> None:  # X25
+        """A store from before it gets the table, and its rows are sealed."""
+        with closing(Store(server)) as made, made.write():
+            row = made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+        with psycopg.connect(server.url) as old:
+            old.execute("DROP TABLE aftermaths")
+            old.execute("DROP FUNCTION seal_aftermaths")
+            old.execute("DELETE FROM schema_steps WHERE name = 'm018_aftermaths'")
+        with closing(Store(server)) as again:
+            with again.write():
+                again.aftermaths.put(row.key, [AftermathRow("prune", 1, 1, 20, 3, complete=True)])
+            assert [one.files for one in again.aftermaths.totals()] == [3]
+            assert list(again.verify()) == []
+        with psycopg.connect(server.url) as other:
+            other.execute("UPDATE aftermaths SET files = 4")
+        with closing(Store(server)) as again:
+            assert list(again.verify()) == [
+                "session s: its counts of what happened again were changed from outside"
+            ]
 
     def test_indexes_scripts_without_spaces_again(self, server: Server) -> None:
         """A store from before finds what stands inside a run."""

@@ -1,0 +1,160 @@
+"""One pass over the log of a session that counts the aftermath of its events, and the stretches without one.
+
+A session that continues a pruned copy begins with an event of its own: the log of its origin stood before it, and the
+messages that it was given are neither of a window nor of a stretch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from scoring.learning import STEPS, Aftermath, AftermathCounter
+from scoring.messages import Message
+from webapp.services.session.environment import Environment
+from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import whole
+from webapp.store import Store
+from webapp.store.aftermaths import ELSEWHERE, AftermathRow
+from webapp.store.copies import CopyRow
+from webapp.store.log import MessageRow
+from webapp.store.operations import OperationRow
+from webapp.store.sessions import SessionRow
+
+RESUME = "resume"
+BY_AGENT, BY_US = ("compaction", "clearing"), ("prune", "summary")
+# The kind of a message that a compaction adds.
+SUMMARY = "compaction_summary"
+BATCH = 500  # messages that are read at a time
+
+Known = Mapping[tuple[str, int], AftermathRow]
+
+
+class Place(NamedTuple):
+    """An event in a log: its kind, its operation, and the number of the last message before it.
+
+    Messages behind it with the time `renewed_at` are the new context of a compaction. `seen` is False if the agent's
+    calls do not show the event.
+    """
+
+    event: str
+    operation: int
+    number: int
+    renewed_at: int | None = None
+    undone_at: int | None = None
+    seen: bool = True
+
+    @property
+    def name(self) -> str:
+        """Return the name of the event in a counter."""
+        return f"{self.event} {self.operation}"
+
+
+class Logged(NamedTuple):
+    """A message of the log, with its row."""
+
+    row: MessageRow
+    message: Message
+
+
+def places_of(
+    session: Session, operations: Iterable[OperationRow], copy: CopyRow | None, known: Known
+) -> list[Place]:
+    """Return the events of a session in the order of its log.
+
+    A prune of ours is seen by the agent if the last call was sent pruned; once stored, that stays.
+    """
+    reached = session.agent is None
+    found = [Place(RESUME, 0, 0)] if copy is not None else []
+    for one in sorted(operations, key=lambda operation: operation.n):
+        if one.kind not in (*BY_AGENT, *BY_US) or not one.facts.number:  # nothing stood before it
+            continue
+        stored = known.get((one.kind, one.n))
+        seen = bool(stored.windows) if stored is not None and stored.complete else reached
+        renewed_at = one.at if one.kind == "compaction" else None
+        seen = seen or one.kind in BY_AGENT
+        found.append(Place(one.kind, one.n, one.facts.number, renewed_at, one.undone_at, seen))
+    return sorted(found, key=lambda place: (place.number, place.operation))
+
+
+def counted_rows(
+    environment: Environment, session: Session, places: Sequence[Place], copy: CopyRow | None
+) -> list[AftermathRow]:
+    """Return the rows of a session's events that steps followed, and last that of its stretches without one."""
+    store, counter = environment.store, AftermathCounter(session.row.cwd or "")
+    if copy is not None and (origin := store.sessions.find(copy.origin_id)) is not None:
+        before = Session.of(environment, origin)
+        theirs = places_of(before, store.operations.all(origin.key), None, {})
+        given = (one for one in logged(store, origin) if one.row.at is None or one.row.at <= copy.at)
+        follow(counter, given, [place._replace(event=f"origin {place.event}") for place in theirs])
+    passed = follow(counter, logged(store, session.row), places, None if copy is None else copy.at)
+    found = counter.aftermaths
+    rows = [_row(place, found[place.name]) for place in places if place.name in found]
+    rows += [
+        AftermathRow(place.event, place.operation, complete=True)
+        for place in places
+        if not place.seen and counter.steps > passed.get(place.name, counter.steps) + STEPS
+    ]
+    sums = counter.elsewhere
+    return [*rows, AftermathRow(
+        ELSEWHERE, 0, sums.windows, sums.windows * STEPS, sums.files, sums.commands, sums.errors, sums.said,
+        sums.worked, sums.tokens,
+    )]  # fmt: skip
+
+
+def logged(store: Store, session: SessionRow) -> Iterator[Logged]:
+    """Yield the messages of a log in order, without the summaries of compactions."""
+    for start in range(1, session.next_no, BATCH):
+        with store.read():
+            nos = range(start, min(start + BATCH, session.next_no))
+            rows = store.log.messages(session.key, nos)
+            entries = store.log.rows_of(session.key, nos)
+        for no in sorted(rows):
+            if rows[no].kind != SUMMARY and (own := entries[no]):
+                message = whole(rows[no].role, own)
+                yield Logged(rows[no], Message(message.role, message.parts, own[0].name))
+
+
+def follow(
+    counter: AftermathCounter,
+    messages: Iterable[Logged],
+    places: Sequence[Place],
+    given_at: int | None = None,
+) -> dict[str, int]:
+    """Take messages and events in order; return the steps before each event that the agent did not see.
+
+    Messages until `given_at` were given to the session.
+    """
+    waiting, passed = list(places), dict[str, int]()
+    begun: Place | None = None
+    for row, message in messages:
+        if given_at is not None and (row.at is None or row.at <= given_at):
+            counter.know(message)
+            continue
+        if begun is not None and _is_behind(row, begun.undone_at):
+            counter.end(begun.name)
+        while waiting and waiting[0].number < row.no and row.at != (waiting[0].renewed_at or -1):
+            place = waiting.pop(0)
+            if place.seen:
+                counter.begin(place.name)
+                begun = place
+            else:
+                passed[place.name] = counter.steps
+        if waiting and waiting[0].number < row.no:
+            counter.know(message)  # copied by the compaction
+        else:
+            counter.add(message, row.tokens)
+    if begun is not None and begun.undone_at is not None:
+        counter.end(begun.name)
+    return passed
+
+
+def _is_behind(row: MessageRow, undone_at: int | None) -> bool:
+    return undone_at is not None and row.at is not None and row.at >= undone_at
+
+
+def _row(place: Place, found: Aftermath) -> AftermathRow:
+    return AftermathRow(
+        place.event, place.operation, 1, found.steps, found.files, found.commands, found.errors, found.said,
+        int(found.tokens is not None), found.tokens or 0, found.complete,
+    )  # fmt: skip

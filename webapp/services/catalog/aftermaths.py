@@ -1,0 +1,194 @@
+"""The aftermath (X25): repetitions by agents after each event in which they lost context, counted in the background.
+
+The log of a session is read off the thread that appends, and only while one of its windows is open or there are few
+stretches to compare with. Complete windows are stored once, so that the overview sums rows and reads no log. A prune of
+a followed session counts only if the agent's calls were sent pruned by the end of its window.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from scoring.learning import STEPS
+from webapp.events import (
+    ContextPruned,
+    ContextSummarized,
+    Event,
+    MessagesAppended,
+    OperationUndone,
+    SessionUpdated,
+)
+from webapp.services.catalog.aftermath_walk import Known, Place, counted_rows, places_of
+from webapp.services.catalog.answers import Aftermaths as Totals
+from webapp.services.catalog.answers import EventAftermath, EventCount, WindowMeans
+from webapp.services.session.environment import Environment
+from webapp.services.session.session import Session
+from webapp.services.session.session_worker import SessionWorker
+from webapp.store.aftermaths import ELSEWHERE, AftermathRow, KindTotals
+
+# A session is counted at most so often, and the thread rests so many times the processor time that it took.
+INTERVAL_SECONDS, REST = 30.0, 9.0
+# With fewer stretches to compare with, a session is counted again as it grows.
+FEW_WINDOWS = 3
+_CHANGES = (MessagesAppended, ContextPruned, ContextSummarized, OperationUndone)
+
+
+class SessionAftermaths(NamedTuple):
+    """The aftermath of a session's events by kind and operation, and the means of its stretches without one."""
+
+    events: Mapping[tuple[str, int], EventAftermath]
+    elsewhere: WindowMeans | None
+
+
+class Aftermaths:
+    """Counts sessions in the background, and answers from the stored rows."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self._store = environment, environment.store
+        self._worker = SessionWorker("aftermaths", self.count, interval_seconds=INTERVAL_SECONDS, rest=REST)
+
+    def start(self) -> None:
+        """Count sessions as they change from now on, and those that were never counted."""
+        self._environment.bus.subscribe(self._heard)
+        self._worker.put(*self._store.aftermaths.uncounted())
+
+    def close(self) -> None:
+        """Stop counting."""
+        self._worker.close()
+
+    def _heard(self, event: Event) -> None:
+        if isinstance(event, _CHANGES):
+            self._worker.put(event.session_id)
+
+    # -- counting
+
+    def count(self, session_id: str) -> bool:
+        """Count a session again if that can change anything; return whether it did.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with self._store.read():
+            session = Session.load(self._environment, session_id)
+            copy = self._store.copies.find(session.id)
+            if not session.row.operations and copy is None:
+                return False
+            known = {(row.event, row.operation): row for row in self._store.aftermaths.of(session.key)}
+            places = places_of(session, self._store.operations.all(session.key), copy, known)
+        if not _is_due(places, known):
+            return False
+        return self._write(session, places, counted_rows(self._environment, session, places, copy))
+
+    def _write(self, session: Session, places: Sequence[Place], rows: Sequence[AftermathRow]) -> bool:
+        """Write the rows that changed and remove those of events that did not take place after all.
+
+        Another thread may have counted a longer log meanwhile: what is complete stays.
+        """
+        there = {(place.event, place.operation) for place in places} | {(ELSEWHERE, 0)}
+        with self._store.write(session.id):
+            if self._store.sessions.version(session.key) is None:
+                return False  # deleted meanwhile
+            known = {(row.event, row.operation): row for row in self._store.aftermaths.of(session.key)}
+            changed = [row for row in rows if _is_news(row, known.get((row.event, row.operation)))]
+            gone = [row for name, row in known.items() if name not in there]
+            self._store.aftermaths.remove(session.key, gone)
+            self._store.aftermaths.put(session.key, changed)
+        if changed or gone:
+            self._environment.bus.publish(SessionUpdated(session.id))
+        return bool(changed or gone)
+
+    # -- answers
+
+    def of(self, session: Session) -> SessionAftermaths:
+        """Return the stored counts of a session, inside the caller's `read()`."""
+        rows = self._store.aftermaths.of(session.key)
+        events = {(row.event, row.operation): _answer(row) for row in rows if row.event != ELSEWHERE}
+        elsewhere = next((row for row in rows if row.event == ELSEWHERE and row.windows), None)
+        return SessionAftermaths(events, None if elsewhere is None else _means(elsewhere))
+
+    def totals(self) -> Totals | None:
+        """Return the means over the complete windows of all sessions; None before the first."""
+        kinds = self._store.aftermaths.totals()
+        if not kinds:
+            return None
+        events = Counter[str]()
+        for kind in kinds:
+            events[kind.event] += kind.windows
+        compared = [kind for kind in kinds if kind.compared]
+        return Totals(
+            kinds=[EventCount(kind=name, events=count) for name, count in events.items()],
+            calls=STEPS,
+            events=_after(kinds),
+            compared=_after(compared) if compared else None,
+            elsewhere=_alike(compared) if compared else None,
+        )
+
+
+def _is_news(row: AftermathRow, known: AftermathRow | None) -> bool:
+    """Return whether a row replaces a stored one: never a complete one, nor one of more steps."""
+    return known is None or (row != known and not known.complete and row.steps >= known.steps)
+
+
+def _is_due(places: Sequence[Place], known: Known) -> bool:
+    """Return whether an event is not counted to its end, or there are few stretches to compare with."""
+    if not places:
+        return (ELSEWHERE, 0) not in known  # once, so that it is not looked at after each start
+    elsewhere = known.get((ELSEWHERE, 0))
+    if elsewhere is None or elsewhere.windows < FEW_WINDOWS:
+        return True
+    return not all((row := known.get((one.event, one.operation))) and row.complete for one in places)
+
+
+def _answer(row: AftermathRow) -> EventAftermath:
+    return EventAftermath(
+        seen=row.windows > 0,
+        files=row.files,
+        commands=row.commands,
+        errors=row.errors,
+        said=row.said,
+        tokens=row.tokens if row.worked else None,
+        calls=row.steps,
+        complete=row.complete,
+    )
+
+
+def _means(row: AftermathRow) -> WindowMeans:
+    each = [value / row.windows for value in (row.files, row.commands, row.errors, row.said)]
+    return _window_means(row.windows, each, row.tokens / row.worked if row.worked else None)
+
+
+def _after(kinds: Sequence[KindTotals]) -> WindowMeans:
+    """Return the means of the windows after events."""
+    sums = [(kind.files, kind.commands, kind.errors, kind.said) for kind in kinds]
+    worked = sum(kind.worked for kind in kinds)
+    tokens = sum(kind.tokens for kind in kinds) / worked if worked else None
+    return _means_of(kinds, sums, tokens)
+
+
+def _alike(kinds: Sequence[KindTotals]) -> WindowMeans:
+    """Return the means expected of windows as long as those after events, in the same sessions."""
+    sums = [(kind.like_files, kind.like_commands, kind.like_errors, kind.like_said) for kind in kinds]
+    worked = sum(kind.like_worked for kind in kinds)
+    tokens = sum(kind.like_tokens for kind in kinds) / worked if worked else None
+    return _means_of(kinds, sums, tokens)
+
+
+def _means_of(
+    kinds: Sequence[KindTotals], sums: Iterable[Iterable[float]], tokens: float | None
+) -> WindowMeans:
+    windows = sum(kind.windows for kind in kinds)
+    return _window_means(windows, [sum(values) / windows for values in zip(*sums, strict=True)], tokens)
+
+
+def _window_means(windows: int, each: Sequence[float], tokens: float | None) -> WindowMeans:
+    files, commands, errors, said = (round(value, 2) for value in each)
+    return WindowMeans(
+        windows=windows,
+        files=files,
+        commands=commands,
+        errors=errors,
+        said=said,
+        tokens=None if tokens is None else round(tokens),
+    )
