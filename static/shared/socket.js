@@ -8,7 +8,8 @@ const RETRY_MS = 2000;
 
 /** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
 
-/** `live` once the rooms of the page are joined. Fires each event of the server under its own name, as a CustomEvent with the payload as its detail.
+/** `live` once the rooms of the page are joined. Fires each event of the server under its own name, as a
+ * CustomEvent with the payload as its detail.
  * Besides these, `state` when the connection comes or goes, and `resync` with the `snapshot` of a room that
  * was joined: for the first time (`known` false), or after too long a gap; `refused` where there is no such
  * room (any more). */

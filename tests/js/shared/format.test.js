@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  about,
   ago,
   compact,
   counted,
@@ -67,6 +68,9 @@ describe("numbers", () => {
   });
   it("of bytes are shown like sizes of files", () => {
     assert.deepEqual([1, 62_700_000, 1_250_000_000].map(size), ["1 kB", "62.7 MB", "1.3 GB"]);
+  });
+  it("are rounded to two digits where a sentence says about", () => {
+    assert.deepEqual([42, 76_312, 1_949].map(about), ["42", "76,000", "1,900"]);
   });
   it("agree with their noun", () =>
     assert.deepEqual([counted(1, "message"), counted(2, "message")], ["1 message", "2 messages"]));
