@@ -312,7 +312,7 @@ export function bars(session, cost = null) {
     ${differs && bar("Pruned view", prunedWords(agent, pruned), pruned, session, false)}
     ${!agent && bar("Context", "what the next call sends", pruned, session, true)} ${legend(session)}
     <details class="bar-notes small muted">
-      <summary>${noteWords(session, cost)}${cacheWords(session.cache)}</summary>
+      <summary>${noteWords(session, cost)}${cacheWords(session)}</summary>
       ${limitLine(session)} ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
       ${agent && (session.proxy ? OBSERVED : FOLLOWED)}
     </details>
@@ -332,9 +332,10 @@ function noteWords({ task_type, agent, pruned }, cost) {
   return words.filter(Boolean).join(" · ");
 }
 
-/** How long the provider's cache still holds the context. @param {Api.PromptCache | null} cache */
-function cacheWords(cache) {
-  if (!cache) return "";
+/** How long the provider's cache still holds the context; nothing of one that expired long ago.
+ * @param {Api.Session} session */
+function cacheWords({ cache, activity }) {
+  if (!cache || activity === "stale" || activity === "ended") return "";
   const { cold, cold_at, minutes } = cache;
   const kept = minutes === 60 ? "an hour" : counted(minutes, "minute");
   const why = `The provider keeps a context for ${kept} after a call. A prune is free of extra cost then.`;

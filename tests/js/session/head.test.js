@@ -35,6 +35,8 @@ describe("the provider's cache", () => {
     const cold = markup(bars(session({ cache: { ...cache, cold: true } })));
     assert.match(cold, /provider's cache cold, expired <time datetime="[^"]*05:00Z" data-ago/);
     assert.doesNotMatch(markup(bars(session({ cache: null }))), /provider's cache/);
+    const unused = session({ cache: { ...cache, cold: true }, activity: "stale" });
+    assert.doesNotMatch(markup(bars(unused)), /provider's cache/);
   });
   it("makes advice wait, which is not urgent", () => {
     // X26
