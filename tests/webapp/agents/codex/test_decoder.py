@@ -79,7 +79,7 @@ class TestMessages:
     )
     def test_include_those_between_agents(self, words: dict[str, str]) -> None:  # X12
         """A message from another agent has a row of its own, and is sent as a reminder; its metadata is not."""
-        about = {"author": "/root", "recipient": "/root/child", "trigger_turn": True}
+        about = {"author": "lead", "recipient": "lead/child", "trigger_turn": True}
         rows = [
             spoken("user", "go"),
             {"type": "inter_agent_communication", "payload": {**about, **words}},

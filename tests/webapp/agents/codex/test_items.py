@@ -54,7 +54,7 @@ class TestAnItem:
         assert list(unread(item)) == ["block riddle", "block without type"]
 
     def test_has_sound_as_media(self) -> None:
-        """What the user said is sent as sound."""
+        """Words that the user spoke are sent as sound."""
         block = {"type": "input_audio", "audio_url": "data:audio/wav;base64,UklGRg=="}
         message = Items().message({"type": "message", "role": "user", "content": [block]}, "name")
         assert isinstance(message, Message)
