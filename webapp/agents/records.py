@@ -180,13 +180,17 @@ class Rewind:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """The agent removed the outputs of `calls` from its context and recorded that. `tokens` is its number, or 0."""
+    """The agent removed the outputs of `calls` from its context and recorded that. `tokens` is its number, or 0.
+
+    `texts` are sent in their place, one for each call; if there are none, the text that the agent always uses is.
+    """
 
     calls: tuple[str, ...]
     tokens: int
     source_id: str | None
     at: datetime | None = None
     stream: str = ""
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

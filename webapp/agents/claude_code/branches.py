@@ -15,7 +15,7 @@ unknown parent follows the newest live row, until its parent comes and it become
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 
@@ -100,21 +100,29 @@ class LiveTree:
             self._rounds.setdefault(round_id, []).append(row_id)
             self._moved = True
 
-    def cut(self, row_id: str | None, head: str | None = None, tail: str | None = None) -> tuple[str, ...]:
+    def between(self, head: str | None, tail: str | None) -> list[str]:
+        """Return the live rows from `head` to `tail`; none if one of them is not live."""
+        first, last = (self._place.get(self.resolve(row)[0] or "") for row in (head, tail))
+        return self._path[first : last + 1] if first is not None and last is not None else []
+
+    def delivered(self, row_ids: Iterable[str]) -> list[str]:
+        """Return those of the rows that were delivered, each once."""
+        return [row_id for row_id in dict.fromkeys(row_ids) if row_id in self._seen]
+
+    def cut(self, row_id: str | None, kept: Iterable[str] = (), *, at_once: bool = False) -> tuple[str, ...]:
         """Compact: `row_id` (not a row of the conversation) becomes a new root, and the path starts from it.
 
-        `head` and `tail` are the first and last of the live rows that stay; they are placed after the row that
-        follows. Returns these rows.
+        `kept` are the delivered rows that stay. They are placed after the row that follows, or `at_once` before it.
+        Returns these rows.
         """
-        kept: list[str] = []
-        first, last = (self._place.get(self.resolve(row)[0] or "") for row in (head, tail))
-        if first is not None and last is not None:
-            kept = self._path[first : last + 1]
-        if row_id is not None:
-            self._parent[row_id] = None
-        self._kept, self._tip = kept, None
+        self._kept, self._tip = list(kept), None
+        stay = tuple(self._kept)
         self._set_path([])
-        return tuple(kept)
+        if at_once and stay:
+            self._chain_kept(None)
+        if row_id is not None:
+            self._parent[row_id] = stay[-1] if at_once and stay else None
+        return stay
 
     def resolve(self, parent: str | None) -> tuple[str | None, bool]:
         """Return the nearest delivered row at or above `parent`, and True if it is known. (None, True) is a root."""
@@ -224,14 +232,17 @@ class LiveTree:
 
     def _move_kept(self, summary: str) -> None:
         """Make the kept rows children of the summary, and its former children those of the last kept row."""
-        before = summary
+        self._redirect[summary] = self._kept[-1]
+        self._chain_kept(summary)
+
+    def _chain_kept(self, before: str | None) -> None:
+        """Make each kept row the child of the one before it, the first one of `before`, and put them on the path."""
         kept, self._kept = self._kept, []
         for row_id in kept:
             node = self._seen.pop(row_id)
             self._seen[row_id] = Node(row_id, before, node.round)
             self._append(row_id)
             before = row_id
-        self._redirect[summary] = before
 
     def _set_path(self, path: list[str]) -> None:
         self._path = path

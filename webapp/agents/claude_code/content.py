@@ -17,16 +17,15 @@ from typing import Any
 from scoring.formats import document_text, media_of, source_of
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from scoring.tokens import DEFINITION
-from webapp.agents.reading.rows import dumps, lacking, list_of, object_of, text_of
+from webapp.agents.reading.rows import dumps, lacking, list_of, media_from_base64, object_of, text_of
 
 SENT_ATTACHMENTS = frozenset({
-    "agent_listing_delta", "agent_mention", "async_hook_response", "auto_mode", "batching_reminder_sent",
-    "budget_usd", "compact_file_reference", "critical_system_reminder", "date_change",
-    "deferred_tools_delta", "diagnostics", "directory", "edited_text_file", "file",
-    "hook_additional_context", "hook_blocking_error", "hook_stopped_continuation", "hook_success",
-    "invoked_skills", "mcp_instructions_delta", "mcp_resource", "nested_memory", "opened_file_in_ide",
-    "output_style", "pdf_reference", "plan_file_reference", "plan_mode", "plan_mode_exit",
-    "plan_mode_reentry", "queued_command", "read_truncation_notice", "relevant_memories",
+    "agent_listing_delta", "agent_mention", "async_hook_response", "auto_mode", "budget_usd",
+    "compact_file_reference", "critical_system_reminder", "date_change", "deferred_tools_delta", "diagnostics",
+    "directory", "edited_text_file", "file", "hook_additional_context", "hook_blocking_error",
+    "hook_stopped_continuation", "hook_success", "invoked_skills", "mcp_instructions_delta", "mcp_resource",
+    "nested_memory", "opened_file_in_ide", "output_style", "pdf_reference", "plan_file_reference", "plan_mode",
+    "plan_mode_exit", "plan_mode_reentry", "queued_command", "read_truncation_notice", "relevant_memories",
     "selected_lines_in_ide", "silent_turn_reminder", "skill_listing", "task_reminder", "task_status",
     "team_context", "teammate_mailbox", "todo_reminder", "token_usage", "total_tokens_reminder",
     "ultra_effort_enter", "verify_plan_reminder",
@@ -39,9 +38,14 @@ _WITH_TEXT = frozenset({
     "todo_reminder",
 })  # fmt: skip
 UNSENT_ATTACHMENTS = frozenset({
-    "already_read_file", "command_permissions", "dynamic_skill", "edited_image_file", "hook_cancelled",
-    "hook_error_during_execution", "hook_non_blocking_error", "hook_permission_decision",
-    "hook_system_message", "prompt_snapshot", "session_context", "structured_output", "ultra_effort_exit",
+    "advisor_stripped", "already_read_file", "async_hook_response_batch", "batching_reminder_sent",
+    "command_permissions", "credential_org", "deferred_tools_record", "dynamic_skill", "edited_image_file",
+    "goal_status", "goals", "hook_cancelled", "hook_deferred_tool", "hook_error_during_execution",
+    "hook_non_blocking_error", "hook_permission_decision", "hook_system_message", "max_turns_reached",
+    "progress_reminder_sent", "projects_thread_ask", "prompt_as_file", "prompt_render_point", "prompt_snapshot",
+    "secondary_reminder_sent", "session_context", "session_cron_carry", "structured_output",
+    "teammate_shutdown_batch", "thinking_drop", "thinking_stripped", "tool_host_result_lines", "tool_offer_record",
+    "ultra_effort_exit", "whole_texts_withdrawn", "withheld_memory",
 })  # fmt: skip
 # The field of a row with the text of its attachment as it was sent.
 RENDERED = "rendered"
@@ -167,7 +171,15 @@ def attachment_parts(row: dict[str, Any]) -> list[Part]:
     if kind == "hook_success":
         return [Text(text)] if (text := text_of(attachment.get("content"))) else []
     text = "\n".join(t for t in _texts({k: attachment.get(k) for k in _TEXT_KEYS}) if t)
-    return [Text(text)] if text else []
+    return [*([Text(text)] if text else []), *_picture(attachment)]
+
+
+def _picture(attachment: Mapping[str, Any]) -> Iterator[Media]:
+    """Yield the picture of a file that the user named."""
+    content = object_of(attachment.get("content"))
+    file = object_of(content.get("file"))
+    if content.get("type") == "image" and (data := text_of(file.get("base64"))):
+        yield media_from_base64(data, text_of(file.get("type")), "image")
 
 
 def unread_attachment(row: dict[str, Any]) -> str | None:
@@ -209,9 +221,14 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
                 yield from _texts(value[key], depth + 1)
 
 
-def is_drawn_context(content: Any) -> bool:
-    """Return whether a row is the output of `/context` on the screen, which is not sent."""
-    text = content if isinstance(content, str) else ""
+def is_unsent(row: dict[str, Any]) -> bool:
+    """Return whether a row of a kind that is sent is only for the screen.
+
+    These are rows marked so, and the output of `/context`.
+    """
+    if row.get("isVirtual") is True or row.get("isDisplayOnly") is True:
+        return True
+    text = text_of(row.get("content")) or text_of(object_of(row.get("message")).get("content"))
     return text.startswith("<local-command-stdout>") and "Context Usage" in text[:_DRAWN_WITHIN]
 
 

@@ -11,22 +11,24 @@ that have no tool call. Many gateways report no usage at all, also those that pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.claude_code.branches import LiveTree
+from webapp.agents.claude_code.clearings import REPLACED, clearing_of, is_clearing, replacements_in
 from webapp.agents.claude_code.content import (
     Content,
     attachment_parts,
-    is_drawn_context,
+    is_unsent,
     is_users_own,
     own_words,
     unread_attachment,
 )
 from webapp.agents.claude_code.rows import (
     OWN_ROWS,
+    as_read_back,
     call_key,
     dropped,
     is_notification,
@@ -67,6 +69,9 @@ _SKIP_STARTS = (
 _TYPE = b'"type":"'
 _PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
 _NO_AGENT = "side"
+_OF_SESSION = frozenset({"summary", "custom-title", "ai-title", REPLACED})
+# What a compaction kept: the first and the last row, and in newer versions, which has precedence, all of them.
+_PRESERVED = ("preservedSegment", "preservedMessages")
 _TITLE_RANKS = {"words": 1, "summary": 2, "ai": 3, "custom": 4}
 
 
@@ -96,6 +101,8 @@ class Decoder:
         self._own_agent: bool | None = None if file is None else file.parent_id is not None
         self._summaries: dict[str, str] = {}  # leafUuid -> title, of leaves not seen yet
         self._tasks: dict[str, tuple[str, str]] = {}  # prompt of a Task call -> (description, type)
+        self._answered: set[str] = set()  # calls that have a result and are sent with it
+        self._shorter: dict[str, str] = {}  # call -> the text that its result, yet to come, is sent as
         if file is not None and file.title:
             self._stream("").title_rank = _TITLE_RANKS["summary"]
 
@@ -112,7 +119,8 @@ class Decoder:
         if isinstance(row, str):
             yield Problem(line.number, row)
             return
-        yield from self._row(line, row)
+        if text_of(row.get("type")) not in OWN_ROWS:
+            yield from self._row(line, as_read_back(row))
 
     def _skip_progress(self, line: bytes) -> bool:
         """Link a progress row without parsing it. Rows of sub-agents are parsed, to know whose they are."""
@@ -130,19 +138,18 @@ class Decoder:
 
     def _row(self, line: Line, row: dict[str, Any]) -> Iterator[Record]:
         kind = text_of(row.get("type"))
-        if kind in OWN_ROWS:
-            return
-        if kind in ("summary", "custom-title", "ai-title"):
-            yield from self._title_row(kind, row)
+        if kind in _OF_SESSION:
+            yield from self._session_row(kind, row)
             return
         stream = self._stream_of(row)
-        if is_drawn_context(row.get("content") or object_of(row.get("message")).get("content")):
+        if is_unsent(row):
             yield from self._link(row, stream)
         elif kind in ("user", "assistant") and isinstance(row.get("message"), dict):
             yield from self._message_row(line, row, stream)
-        elif kind == "system" and row.get("subtype") in ("compact_boundary", "microcompact_boundary"):
-            whole = row["subtype"] == "compact_boundary"
-            yield from self._boundary(row, stream) if whole else self._cleared(row, stream)
+        elif kind == "system" and row.get("subtype") == "compact_boundary":
+            yield from self._boundary(row, stream)
+        elif is_clearing(row):
+            yield from self._cleared(row, stream)
         elif kind == "system" and row.get("subtype") == "local_command":
             said = Text(text_of(row.get("content")))
             yield from self._entry(line, row, stream, "user", [said], REMINDER)
@@ -193,9 +200,13 @@ class Decoder:
 
     # Facts about the session
 
-    def _title_row(self, kind: str, row: dict[str, Any]) -> Iterator[Record]:
+    def _session_row(self, kind: str, row: dict[str, Any]) -> Iterator[Record]:
+        """Yield what a row without a place in the tree says of the whole session."""
         stream = self._stream("")
-        if kind == "summary":
+        if kind == REPLACED:
+            self._shorter |= replacements_in(row)
+            yield from self._shortened(self._answered & self._shorter.keys(), row, stream)
+        elif kind == "summary":
             leaf, title = text_of(row.get("leafUuid")), text_of(row.get("summary"))
             if leaf in stream.tree:
                 yield from self._title(stream, "summary", title)
@@ -237,7 +248,9 @@ class Decoder:
 
     def _message_row(self, line: Line, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         message = row["message"]
-        content = message.get("content")
+        content, sent_as = message.get("content"), text_of(row.get("sentAsUuid"))
+        if sent_as and sent_as not in stream.tree:
+            row = row | {"uuid": sent_as}  # written again, because the row of its own was lost
         if row["type"] == "assistant" and (reason := dropped(row, message, stream.groups)):
             yield from self._link(row, stream)
             yield Unknown(line.number, reason)
@@ -267,6 +280,10 @@ class Decoder:
         spoken = words is not None or any(isinstance(p, Media) for p in parts) or has_results
         speaker = "" if spoken else REMINDER
         yield from self._entry(line, row, stream, "tool" if only_results else "user", parts, speaker)
+        if has_results:
+            calls = {part.call_id for part in parts if isinstance(part, ToolResult)}
+            self._answered |= calls
+            yield from self._shortened(calls & self._shorter.keys(), row, stream)
         if words is not None and not only_results:
             yield from self._words(stream, words)
 
@@ -398,22 +415,43 @@ class Decoder:
         if uuid is not None and uuid in stream.tree:
             return  # a copy
         about = object_of(row.get("compactMetadata"))
-        segment = object_of(about.get("preservedSegment"))
-        kept = stream.tree.cut(uuid, optional(segment.get("headUuid")), optional(segment.get("tailUuid")))
+        at, segment, listed = when(row.get("timestamp")), *map(object_of, map(about.get, _PRESERVED))
+        if listed:
+            stay = stream.tree.delivered(map(text_of, list_of(listed.get("uuids"))))
+        else:
+            stay = stream.tree.between(optional(segment.get("headUuid")), optional(segment.get("tailUuid")))
+        is_first = uuid is not None and uuid == (listed or segment).get("anchorUuid")
+        kept = stream.tree.cut(uuid, stay, at_once=is_first)
+        if is_first and about.get("durationMs") == 0:  # the user went back, in a session of the cloud
+            yield Rewind(stream.tree.tip, uuid, at, stream.name, kept)
+            return
         stream.compacting = True
         trigger = text_of(about.get("trigger")) or "unknown"
         before = count_of(about.get("preTokens")) or None
-        yield Compaction(when(row.get("timestamp")), trigger, before, uuid, None, stream.name, kept)
+        yield Compaction(at, trigger, before, uuid, None, stream.name, kept)
 
     def _cleared(self, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         """Yield the outputs that the agent removed from its context itself; a copy of the row adds nothing."""
-        uuid, about = optional(row.get("uuid")), object_of(row.get("microcompactMetadata"))
+        uuid, found = optional(row.get("uuid")), clearing_of(row)
         copied = uuid is not None and uuid in stream.tree
         yield from self._link(row, stream)
-        calls = tuple(filter(None, map(text_of, list_of(about.get("compactedToolIds")))))
-        if calls and not copied:
+        if found.calls and not copied:
+            at = when(row.get("timestamp"))
+            yield Cleared(found.calls, found.tokens, uuid, at, stream.name, found.texts)
+
+    def _shortened(self, calls: Collection[str], row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
+        """Yield the results of calls that are sent as shorter texts, each once."""
+        texts = {call: self._shorter.pop(call) for call in sorted(calls)}
+        self._answered -= texts.keys()
+        if texts:
+            first = next(iter(texts))
             yield Cleared(
-                calls, count_of(about.get("tokensSaved")), uuid, when(row.get("timestamp")), stream.name
+                tuple(texts),
+                0,
+                f"{REPLACED} {first}",
+                when(row.get("timestamp")),
+                stream.name,
+                tuple(texts.values()),
             )
 
     def _summary(

@@ -21,23 +21,47 @@ from webapp.agents.records import Usage, tier_of
 OWN_ROWS = frozenset({
     "agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob", "api-request-resumed",
     "api-request-shape", "artifact-autoreact-ledger", "artifact-comment-monitor", "atis-latch",
-    "attribution-snapshot", "bridge-session", "content-replacement", "context-collapse-commit",
-    "context-collapse-snapshot", "continued-in", "cost-state", "data-flow-incomplete", "data-flow-records",
-    "derived-from", "dev-mods", "ended-by-model", "file-history-delta", "file-history-snapshot", "frame-link",
-    "isolation-latch", "last-prompt", "memory-mode", "mode", "observer-ref", "permission-mode", "pr-link",
-    "queue-operation", "relocated", "result", "resume-head-vouch", "session-owner", "speculation-accept",
-    "started", "tag", "task-summary", "tools-used", "worktree-state",
+    "attribution-snapshot", "bridge-session", "context-collapse-commit", "context-collapse-snapshot",
+    "continued-in", "cost-state", "data-flow-incomplete", "data-flow-records", "derived-from", "dev-mods",
+    "ended-by-model", "file-history-delta", "file-history-snapshot", "frame-link", "history-suppression",
+    "host-row", "hybrid-organization", "isolation-latch", "last-prompt", "memory-mode", "mode", "observer-ref",
+    "permission-mode", "pr-link", "queue-operation", "relocated", "repl-mode", "result", "resume-head-vouch",
+    "session-owner", "speculation-accept", "started", "tag", "task-summary", "tools-used", "worktree-state",
 })  # fmt: skip
 
 # Subtypes of `system` rows that are notes for the user; "" is that of early versions.
 OWN_NOTES = frozenset({
     "", "agents_killed", "api_error", "api_metrics", "api_refusal", "away_summary", "bridge_status", "error",
-    "informational", "init", "memory_saved", "model_refusal_fallback", "permission_retry",
+    "file_snapshot", "informational", "init", "memory_saved", "model_consent_fallback", "model_fallback",
+    "model_refusal_fallback", "model_refusal_no_fallback", "permission_retry", "read_divider", "rewind_stand_in",
     "scheduled_task_fire", "session_start", "stop_hook_summary", "thinking", "turn_duration",
 })  # fmt: skip
 
 # Keys of its rows. Another agent's sessions have ids too.
 _OWN_KEYS = frozenset({"uuid", "parentUuid", "leafUuid", "isSidechain", "snapshot"})
+
+
+def as_read_back(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as the agent reads it back.
+
+    Newer versions write what is said in a voice call as a `system` row made of a message or an attachment, and write
+    a message again, under another uuid, when the row of its own is lost (both seen in the program of 2.1.332).
+    """
+    if row.get("subtype") != "voice_call_talk" or not isinstance(row.get("content"), str):
+        return row
+    plain = {key: value for key, value in row.items() if key not in ("subtype", "content", "blocks", "fold")}
+    said = row["blocks"] if isinstance(row.get("blocks"), list) else row["content"]
+    fold = row.get("fold")
+    if not isinstance(fold, dict):
+        return {**plain, "type": "user", "message": {"role": "user", "content": said}}
+    sent = {key: value for key, value in fold.items() if key != "command" and value is not None}
+    command = {
+        **object_of(fold.get("command")),
+        "type": "queued_command",
+        "prompt": said,
+        "origin": row.get("origin"),
+    }
+    return {**sent, **plain, "type": "attachment", "attachment": command}
 
 
 def unread_kind(kind: str, row: dict[str, Any]) -> str | None:

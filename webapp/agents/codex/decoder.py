@@ -5,8 +5,9 @@ ignored. Usage is in separate rows, several for each call and the first one empt
 totals, which no two calls share. Its usage is before its items, after them, or, from 0.133, after the outputs of its
 tools, which are not part of its input. The row of a compaction contains the new history.
 
-A fork or sub-agent begins with a copy of its parent's rows and usage, which is dropped: all rows until a turn whose id
-(a UUID with a time in it) is not older than the session itself.
+A fork or sub-agent begins with a copy of its parent's rows and usage, which is dropped: all rows until the one that a
+newer version's first row names by its number, else until a turn whose id (a UUID with a time in it) is not older than
+the session itself.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from typing import Any
 
 from scoring.messages import REMINDER, Message, Text
 from webapp.agents.codex import files
-from webapp.agents.codex.items import COMPACTION_ITEMS, SUMMARY_START, Items, unread, user_words
+from webapp.agents.codex.items import (
+    COMPACTION_ITEMS,
+    SUMMARY_START,
+    Items,
+    agent_message,
+    unread,
+    user_words,
+)
 from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.rows import (
     count_of,
@@ -59,7 +67,8 @@ _SCREEN_ENDS = (
 )  # fmt: skip
 # Rows with an envelope that do not concern what is sent, or repeat it.
 _OWN_ROWS = frozenset({
-    "world_state", "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record",
+    "dynamic_tools_updated", "id_allocation", "inter_agent_communication_metadata", "realtime_item",
+    "retained_context", "security_risk_score", "token_usage_record", "world_state",
 })  # fmt: skip
 _KEPT_CHARS = 80_000  # of user messages that an older compaction kept: 20,000 tokens of 4 bytes
 _REPLAY_SECONDS = 1.0  # rows without turn ids are copies up to this long after the session began
@@ -84,6 +93,7 @@ class Decoder:
         self._tokens: int | None = None  # of the context, as last reported
         self._own_id: str | None = None
         self._began: datetime | None = None
+        self._own_start = 0  # number of the first row that is no copy, if that is known
         self._replaying = False
         self._turns_named = False  # whether turns have ids with a time in them
 
@@ -97,10 +107,14 @@ class Decoder:
         if not isinstance(payload, dict):
             yield from self._bare(line, row)
             return
-        if self._replaying and self._is_copy(kind, payload, at):
-            return
+        if not self._is_before_own(row) and not (self._replaying and self._is_copy(kind, payload, at)):
+            yield from self._row(line, kind, payload, at)
+
+    def _row(self, line: Line, kind: str, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         if kind == "response_item":
             yield from self._item(line, payload, at)
+        elif kind == "inter_agent_communication":
+            yield from self._item(line, agent_message(payload), at)
         elif kind == "event_msg":
             yield from self._event(line, payload, at)
         elif kind == "turn_context":
@@ -123,11 +137,20 @@ class Decoder:
         self._own_id, self._began = session, when(meta.get("timestamp"))
         origin = files.origin_of(meta)
         self._replaying = bool(optional(meta.get("forked_from_id")))
+        self._own_start = count_of(meta.get("subagent_history_start_ordinal"))
         cwd, version = optional(meta.get("cwd")), optional(meta.get("cli_version"))
         title = short_title(origin.title or "")
         yield from self._facts.changed(
             title=title, cwd=cwd, version=version, parent=origin.parent_id, agent_type=origin.agent_type
         )
+
+    def _is_before_own(self, row: dict[str, Any]) -> bool:
+        """Return whether a row's number says that it is the parent's; from the first own one on, none is a copy."""
+        number = row.get("ordinal")
+        if not self._own_start or not isinstance(number, int):
+            return False
+        self._replaying = False
+        return number < self._own_start
 
     def _is_copy(self, kind: str, payload: dict[str, Any], at: datetime | None) -> bool:
         """Return whether the row is still a copy of the parent's; the first one that is not ends the copy."""

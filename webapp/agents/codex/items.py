@@ -33,7 +33,9 @@ SUMMARY_PREFIX = (
     "the information in this summary to assist with your own analysis:"
 )
 COMPACTION_ITEMS = frozenset({"compaction", "compaction_summary", "context_compaction"})
-NOT_SENT = frozenset({"ghost_snapshot", "compaction_trigger"})
+# A change of the reasoning effort is sent, but has no text.
+NOT_SENT = frozenset({"ghost_snapshot", "compaction_trigger", "configuration_update"})
+_TOOLS = "additional_tools"
 
 _CONTEXT = re.compile(
     r"\s*(<(environment_context|user_instructions|turn_aborted|skill|permissions|user_shell_command|apps_instructions"
@@ -70,7 +72,7 @@ def match_score(row: dict[str, Any]) -> int:
 
 _BLOCKS: Mapping[str, str] = {
     "input_text": "text", "output_text": "text", "text": "text", "summary_text": "text", "reasoning_text": "text",
-    "encrypted_content": "encrypted_content", "input_image": "image_url|data|file_id",
+    "encrypted_content": "encrypted_content", "input_image": "image_url|data|file_id", "input_audio": "audio_url|data",
 }  # fmt: skip
 _NO_FIELDS = frozenset({"image_generation_call"})
 
@@ -90,6 +92,8 @@ def unread(item: dict[str, Any]) -> Iterator[str]:
         block_kind = text_of(block.get("type"))
         if block_kind in _BLOCKS:
             yield from lacking(block, _BLOCKS[block_kind], kind=f"block {block_kind}")
+        elif not any(_parts([block])):
+            yield f"block {block_kind or 'without type'}"
 
 
 class Items:
@@ -108,6 +112,8 @@ class Items:
             return None
         if kind == "message" or (not kind and text_of(item.get("role"))):
             return _said(item)
+        if kind == _TOOLS:
+            return Message("system", (Text(dumps(item.get("tools", []))),))
         if kind == "agent_message":
             return Message("user", tuple(_parts(item.get("content"))), REMINDER)
         if kind.endswith(("_output", "_result")):
@@ -143,6 +149,20 @@ class Items:
         text, media = _output(said)
         failed = item.get("success") is False or bool(_FAILED.search(text[:400] + text[-400:]))
         return ToolResult(call_id, text, tool, failed, tuple(media))
+
+
+def agent_message(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what an agent said to another one as an item, as it is sent."""
+    content = [{"type": "input_text", "text": text_of(said.get("content"))}]
+    if hidden := text_of(said.get("encrypted_content")):
+        task, sender = text_of(said.get("recipient")), text_of(said.get("author"))
+        kind = "NEW_TASK" if said.get("trigger_turn") is True else "MESSAGE"
+        head = f"Message Type: {kind}\nTask name: {task}\nSender: {sender}\nPayload:\n"
+        content = [
+            {"type": "input_text", "text": head},
+            {"type": "encrypted_content", "encrypted_content": hidden},
+        ]
+    return {"type": "agent_message", "content": content}
 
 
 def user_words(message: Message) -> str | None:
@@ -187,6 +207,8 @@ def _media(block: dict[str, Any]) -> Media | None:
     url = object_of(url).get("url") if isinstance(url, dict) else url
     if isinstance(url, str) and url:
         return media_from_url(url)
+    if sound := text_of(block.get("audio_url")):
+        return media_from_url(sound, "audio")
     if data := text_of(block.get("file_data")) or text_of(block.get("data")):
         return media_from_url(data, "document") if data.startswith("data:") else media_from_base64(data, "")
     return None

@@ -20,8 +20,12 @@ from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSumma
 
 Timed = tuple[str, dict[str, Any]]
 
-# Keys of a session_meta that name the origin or parent of a session.
-_KIN = ("forked_from_id", "parent_thread_id", "agent_nickname", "agent_role", "agent_path")
+# Keys of a session_meta that name the origin or parent of a session, or say which rows of the file are copies, which
+# are in other files, or that the file has rows for the screen besides.
+_KIN = (
+    "forked_from_id", "forked_from_ordinal_exclusive", "parent_thread_id", "agent_nickname", "agent_role", "agent_path",
+    "thread_source", "attached_thread", "history_base", "history_mode", "subagent_history_start_ordinal",
+)  # fmt: skip
 
 
 # The beginning of the message in which Codex tells the model about its environment.
@@ -52,6 +56,8 @@ def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]
     meta = {"originator": "coppice", "cli_version": "0.0.0", "source": "cli", "instructions": None,
             **{k: v for k, v in kept.get("session_meta", {}).items() if k not in _KIN},
             "id": session, "timestamp": view.now, "cwd": view.cwd}  # fmt: skip
+    if not isinstance(meta["source"], str):
+        meta["source"] = "cli"  # a sub-agent cannot be resumed without its parent
     if "session_id" in meta:
         meta["session_id"] = session
     yield view.now, "session_meta", meta

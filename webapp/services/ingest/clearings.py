@@ -7,7 +7,7 @@ compaction this is an operation by the agent and cannot be undone.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from scoring.tokens import calibration, estimate_message_tokens
@@ -68,7 +68,7 @@ def _clear(session: Session, call: str, lost: Clearing) -> None:
     for message in _candidates(session, lost.no + 1, habit.tools, kept):
         if found >= ENOUGH * lost.tokens:
             break
-        one = _cleared(session, message, habit)
+        one = _cleared(session, message, habit.text)
         if one.freed > 0:
             taken.append(one)
             found += lost.factor * one.freed
@@ -119,17 +119,19 @@ def apply_recorded(session: Session, record: Cleared) -> None:
     at = to_ms(record.at)
     batch, change, before = AppendBatch(session), ContextChange(session, now=at), session.main.tokens
     habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
-    wanted = frozenset(record.calls)
+    texts = record.texts or (habit.text,) * len(record.calls)
+    wanted = dict(zip(record.calls, texts, strict=False))
     outputs = _outputs(session, session.row.next_no)
     answered = read_features([message.features for message in outputs])
     named = [
         message
         for message, features in zip(outputs, answered, strict=True)
-        if not wanted.isdisjoint(features.results)
+        if not wanted.keys().isdisjoint(features.results)
     ]
-    taken = [_cleared(session, message, habit, wanted) for message in named]
+    taken = [_cleared(session, message, wanted) for message in named]
     said = f" about {record.tokens:,} tokens" if record.tokens else ""
-    reason = f"the agent cleared{said}: {_old_outputs(named)}"
+    shorter = " by shorter texts" if record.texts else ""
+    reason = f"the agent {'replaced' if shorter else 'cleared'}{said}{shorter}: {_old_outputs(named)}"
     _replace(change, taken, reason)
     session.state.calibration = calibration.after_rewind(session.state.calibration)
     batch.notice(agent_operation_id(record), reason, at)
@@ -155,12 +157,13 @@ def _outputs(session: Session, before: int) -> list[MessageRow]:
     return [rows[no] for no in there if no in rows and rows[no].role == "tool"]
 
 
-def _cleared(
-    session: Session, message: MessageRow, habit: Clears, calls: Container[str] | None = None
-) -> ClearedOutput:
-    """Return a message with its outputs, those of `calls` or all, cleared."""
+def _cleared(session: Session, message: MessageRow, texts: Mapping[str, str] | str) -> ClearedOutput:
+    """Return a message with its outputs cleared: all replaced by one text, or those of the calls in `texts`."""
     cleared = whole(message.role, session.environment.store.log.entries_of(session.key, message))
-    results = {r.call_id: habit.text for r in cleared.results if calls is None or r.call_id in calls}
+    calls = [result.call_id for result in cleared.results]
+    results = (
+        dict.fromkeys(calls, texts) if isinstance(texts, str) else {c: texts[c] for c in calls if c in texts}
+    )
     for call_id, text in results.items():
         cleared = cleared.with_result_text(call_id, text)
     tokens = estimate_message_tokens(cleared, session.counter)

@@ -120,6 +120,21 @@ class TestAttachments:
         assert attachment_parts(row) == []
         assert unread_attachment(row) is None
 
+    def test_with_a_picture_have_it_as_media(self) -> None:
+        """A picture that the user named is sent as one, with no text of its own in the row."""
+        file = {"base64": "iVBORw0KGgo=", "type": "image/png"}
+        named = {"type": "file", "filename": "a.png", "content": {"type": "image", "file": file}}
+        text, media = attachment_parts({"attachment": named, "renderedRole": "user"})
+        assert text == Text("a.png")
+        assert isinstance(media, Media)
+        assert (media.kind, media.mime) == ("image", "image/png")
+
+    def test_that_record_what_was_done_are_not_sent(self) -> None:
+        """Records of the client, which newer versions write as attachments, give no part and are known."""
+        row = {"attachment": {"type": "thinking_drop", "blockHashes": ["a"]}}
+        assert attachment_parts(row) == []
+        assert unread_attachment(row) is None
+
     def test_of_a_queued_prompt_are_the_users_own_words(self) -> None:
         """A prompt typed meanwhile is the user's; a task's report in the same shape is not."""
         typed = {"type": "queued_command", "prompt": "wait", "commandMode": "prompt"}

@@ -15,7 +15,7 @@ from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.claude_code import decoder as claude_code
 from webapp.agents.claude_code import files
 from webapp.agents.reading.tail import Line
-from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
 
 PROJECT = SAMPLES / "claude-code" / "projects" / "-home-ada-garden"
 BEDS = PROJECT / "11111111-1111-4111-8111-111111111111.jsonl"
@@ -49,20 +49,6 @@ def live(records: list[Record], stream: str = "") -> list[str]:
             context += [str(r.source_id), *kept]
             kept = ()
     return context
-
-
-def test_reads_which_outputs_the_agent_cleared() -> None:  # X24
-    """A row of a clearing is a record, and a copy of the row adds none."""
-    row = {
-        "type": "system",
-        "subtype": "microcompact_boundary",
-        "uuid": "m1",
-        "parentUuid": "u1",
-        "microcompactMetadata": {"trigger": "auto", "tokensSaved": 1200, "compactedToolIds": ["c1", "c2"]},
-    }
-    records = fed(claude_code.Decoder(), [user("u1", None, "go"), row, row])
-    assert of(Cleared, records) == [Cleared(("c1", "c2"), 1_200, "m1")]
-    assert not [r for r in records if isinstance(r, Unknown | Problem)]
 
 
 class TestOneCallInSeveralRows:
@@ -251,6 +237,47 @@ class TestRowsBeforeTheirParents:
         assert live(records) == ["u", "v", "w"]
 
 
+class TestRowsOfNewerVersions:
+    """Rows that only newer versions write."""
+
+    def test_for_the_screen_are_not_sent(self) -> None:  # X12
+        """Messages marked virtual and commands marked as display only keep their place in the tree."""
+        command = {
+            "type": "system",
+            "subtype": "local_command",
+            "content": "<command-name>/usage</command-name>",
+        }
+        rows = [
+            user("u", None, "hello"),
+            user("v", "u", "never sent", isVirtual=True),
+            {**command, "uuid": "c", "parentUuid": "v", "isDisplayOnly": True},
+            {**command, "uuid": "d", "parentUuid": "c"},
+            user("w", "d", "on"),
+        ]
+        records = fed(claude_code.Decoder(), rows)
+        assert live(records) == ["u", "d", "w"]
+        assert not [r for r in records if isinstance(r, Unknown | Rewind)]
+
+    def test_written_again_have_the_uuid_they_were_sent_with(self) -> None:  # X12
+        """A row that replaces a lost one is the parent of that one's children; beside it, it is a row of its own."""
+        again = user("x", None, "hello", sentAsUuid="u")
+        rows = [again, user("v", "u", "go"), user("w", "u", "other")]
+        records = fed(claude_code.Decoder(), rows)
+        assert [rewind.live for rewind in of(Rewind, records)] == [("u",)]
+        assert live(fed(claude_code.Decoder(), [user("u", None, "hello"), again]))[-1] == "x"
+
+    @pytest.mark.parametrize("fold", [None, {"command": {"commandMode": "prompt"}, "renderedRole": "user"}])
+    def test_of_a_voice_call_are_what_was_said(self, fold: dict[str, Any] | None) -> None:  # X12
+        """The system row of a voice call is a message, or an attachment in the agent's turn."""
+        spoken = {
+            "type": "system", "subtype": "voice_call_talk", "uuid": "v", "parentUuid": "u", "isMeta": True,
+            "content": "plant beans", "origin": {"kind": "voice-call"}, **({"fold": fold} if fold else {}),
+        }  # fmt: skip
+        records = fed(claude_code.Decoder(), [user("u", None, "hello"), spoken, user("w", "v", "on")])
+        assert [text for _, text in said(records)] == ["hello", "plant beans", "on"]
+        assert not [r for r in records if isinstance(r, Unknown | Rewind)]
+
+
 class TestCompaction:
     """Compactions by the agent."""
 
@@ -268,6 +295,48 @@ class TestCompaction:
         assert isinstance(summary, Entry)
         assert (summary.kind, summary.message.name) == ("compaction_summary", "reminder")
         assert live(records) == ["k2", "b7", "b8", "b9", "b10"]
+
+    @staticmethod
+    def talk() -> list[dict[str, Any]]:
+        """Return four messages of a conversation."""
+        names = ["u1", "u2", "u3", "u4"]
+        return [user(name, before, name) for before, name in zip([None, *names], names, strict=False)]
+
+    @staticmethod
+    def boundary(kept: list[str], anchor: str, **about: Any) -> dict[str, Any]:
+        """Return the row of a compaction by a newer version, which lists what it kept."""
+        listed = {"anchorUuid": anchor, "uuids": kept, "allUuids": kept}
+        return {
+            "type": "system", "subtype": "compact_boundary", "uuid": "k", "parentUuid": None,
+            "compactMetadata": {"trigger": "auto", "preTokens": 9, "preservedMessages": listed, **about},
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("more", [{}, {"preservedSegment": {"headUuid": "u1", "tailUuid": "u4"}}])
+    def test_of_newer_versions_lists_the_kept_rows(self, more: dict[str, Any]) -> None:  # X12
+        """Exactly the listed rows stay, also where the first and the last one are named."""
+        summary = user("s", "k", "a summary", isCompactSummary=True)
+        rows = [*self.talk(), self.boundary(["u2", "u4"], "s", **more), summary, user("v", "s", "on")]
+        records = fed(claude_code.Decoder(), rows)
+        assert of(Compaction, records)[0].kept == ("u2", "u4")
+        assert live(records) == ["s", "u2", "u4", "v"]
+        assert not of(Rewind, records)
+
+    def test_of_a_part_keeps_rows_before_its_summary(self) -> None:  # X12
+        """The conversation goes on from the summary, whose parent is the boundary, and can go back behind it."""
+        summary = user("s", "k", "a summary", isCompactSummary=True)
+        rows = [*self.talk(), self.boundary(["u1", "u2"], "k", durationMs=7), summary, user("v", "s", "on")]
+        records = fed(claude_code.Decoder(), rows)
+        assert [compaction.kept for compaction in of(Compaction, records)] == [("u1", "u2")]
+        assert not of(Rewind, records)
+        records = fed(claude_code.Decoder(), [*rows, user("w", "u2", "back")])
+        assert of(Rewind, records)[0].live == ("u1", "u2")
+
+    def test_that_took_no_time_is_a_rewind(self) -> None:  # X12
+        """Sessions of the cloud record with such a row that the user went back."""
+        rows = [*self.talk(), self.boundary(["u1", "u2"], "k", durationMs=0), user("v", "u2", "on")]
+        records = fed(claude_code.Decoder(), rows)
+        assert not of(Compaction, records)
+        assert live(records) == ["u1", "u2", "v"]
 
     def test_of_older_versions_has_no_boundary(self) -> None:
         """A summary without a boundary is a compaction too."""

@@ -74,6 +74,38 @@ class TestMessages:
         assert json.loads(entry.raw)["payload"]["role"] == "developer"
         assert str(entry.source_id).startswith("2-")
 
+    @pytest.mark.parametrize(
+        "words", [{"content": "look here"}, {"content": "", "encrypted_content": "gAAAA"}]
+    )
+    def test_include_those_between_agents(self, words: dict[str, str]) -> None:  # X12
+        """A message from another agent has a row of its own, and is sent as a reminder; its metadata is not."""
+        about = {"author": "lead", "recipient": "lead/child", "trigger_turn": True}
+        rows = [
+            spoken("user", "go"),
+            {"type": "inter_agent_communication", "payload": {**about, **words}},
+            {"type": "inter_agent_communication_metadata", "payload": {"trigger_turn": True}},
+        ]
+        records = fed(codex.Decoder(), rows)
+        entries = of(Entry, records)
+        assert [e.message.name or e.message.role for e in entries] == ["user", "reminder"]
+        assert words["content"] in entries[1].message.text
+        assert [p.opaque_chars for p in entries[1].message.reasoning] == ([] if words["content"] else [5])
+        assert not of(Unknown, records)
+
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            "retained_context",
+            "security_risk_score",
+            "realtime_item",
+            "id_allocation",
+            "dynamic_tools_updated",
+        ],
+    )
+    def test_exclude_rows_for_the_host(self, kind: str) -> None:
+        """Rows that newer versions write for their own use are known and not sent."""
+        assert fed(codex.Decoder(), [{"type": kind, "payload": {"type": "x"}}]) == []
+
     def test_without_envelope_are_read(self) -> None:
         """Rollouts from before late 2025 have no envelope."""
         records = decoded(OLD, codex.Decoder())
@@ -195,6 +227,29 @@ class TestContextChanges:
         assert [r.usage.input_tokens for r in of(UsageReport, records)] == [1500]
         assert facts(records, Meta, "parent") == ["019b7e00-0000-7000-8000-000000000001"]
         assert facts(records, Meta, "title")[-1] == "Robin"
+
+    def test_a_copy_ends_where_the_first_row_says(self) -> None:  # X12
+        """Newer versions number their rows and say at which one a sub-agent's own begin, whatever their times are."""
+        about = {
+            "id": "019b7e01-0000-7000-8000-000000000002",
+            "timestamp": "2026-01-02T11:00:00Z",
+            "cwd": "/a",
+        }
+        spawn = {"subagent": {"thread_spawn": {"parent_thread_id": "019b7e00-0000-7000-8000-000000000001"}}}
+        first = {
+            "type": "session_meta",
+            "payload": {**about, "source": spawn, "subagent_history_start_ordinal": 3},
+        }
+        parent = {"type": "session_meta", "payload": {"id": "019b7e00-0000-7000-8000-000000000001"}}
+        rows = [
+            first,
+            parent,
+            spoken("user", "of the parent"),
+            spoken("user", "a task"),
+            spoken("user", "more"),
+        ]
+        records = fed(codex.Decoder(), [{**row, "ordinal": n} for n, row in enumerate(rows)])
+        assert [text for _, text in said(records)] == ["a task", "more"]
 
     def test_a_copy_without_turn_ids_ends_with_the_first_later_row(self) -> None:
         """In a file without turn ids, rows written in the session's first moment are the copy."""

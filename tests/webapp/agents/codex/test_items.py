@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scoring.messages import Message, Reasoning, Text, ToolCall, ToolResult
-from webapp.agents.codex.items import Items, user_words
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from webapp.agents.codex.items import Items, unread, user_words
 
 
 class TestAnItem:
@@ -26,7 +26,10 @@ class TestAnItem:
              Message("user", (Text("hi"),), "reminder")),
             ({"type": "message", "role": "user", "content": [{"text": "# AGENTS.md instructions for x"}]},
              Message("user", (Text("# AGENTS.md instructions for x"),), "reminder")),
+            ({"type": "additional_tools", "role": "developer", "tools": [{"name": "search"}]},
+             Message("system", (Text('[{"name":"search"}]'),))),
             ({"type": "ghost_snapshot"}, None),
+            ({"type": "configuration_update", "reasoning": {"effort": "high"}}, None),
             ({"type": "riddle"}, "riddle"),
             ({"type": "message", "role": "ghost", "content": []}, "message of role ghost"),
             ({}, "item without type"),
@@ -37,6 +40,25 @@ class TestAnItem:
     ) -> None:
         """Known types give their message, unsent ones None, unknown ones their type."""
         assert Items().message(item, "name") == message
+
+    def test_with_unknown_blocks_names_them(self) -> None:
+        """Content of a kind that is not known is reported, and the rest of the message is read."""
+        blocks = [
+            {"type": "input_text", "text": "hi"},
+            {"type": "riddle", "words": "?"},
+            {"text": 4},
+            {"type": "text", "text": ""},
+        ]
+        item = {"type": "message", "role": "user", "content": blocks}
+        assert Items().message(item, "name") == Message("user", (Text("hi"),))
+        assert list(unread(item)) == ["block riddle", "block without type"]
+
+    def test_has_sound_as_media(self) -> None:
+        """Words that the user spoke are sent as sound."""
+        block = {"type": "input_audio", "audio_url": "data:audio/wav;base64,UklGRg=="}
+        message = Items().message({"type": "message", "role": "user", "content": [block]}, "name")
+        assert isinstance(message, Message)
+        assert [part.kind for part in message.parts if isinstance(part, Media)] == ["audio"]
 
     def test_without_an_id_is_linked_by_name_and_order(self) -> None:
         """A result belongs to the oldest open call of its tool."""

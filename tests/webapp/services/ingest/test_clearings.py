@@ -9,6 +9,7 @@ from webapp.agents.records import Cleared, Record
 from webapp.app import App
 from webapp.errors import Conflict
 from webapp.services.planning.message_pages import PageRequest
+from webapp.services.session.replacements import Replacement
 
 OUTPUT = "a line of output " * 250  # some 1,200 tokens with this model
 
@@ -149,3 +150,13 @@ class TestARecordedClearing:
         assert sum(r.tokens for r in after.regions) == after.tokens
         shown = app.store.contexts.items(app.store.sessions.get("s").key, 1)
         assert sum(item.replacement is not None for item in shown) == 3
+
+    def test_has_the_texts_that_are_sent_instead(self, app: App) -> None:  # X24
+        """An agent that names the texts sends those, for each output its own."""
+        cleared = Cleared(("c0", "c2"), 0, "cut", texts=("first", "third"))
+        session(app, [*self.records()[:11], cleared])
+        stored = app.store.sessions.get("s").key
+        texts = [i.replacement for i in app.store.contexts.items(stored, 1) if i.replacement is not None]
+        assert [Replacement.of_text(text).results for text in texts] == [{"c0": "first"}, {"c2": "third"}]
+        [mark] = [m for m in app.timelines.of("s").changes if m.kind == "clearing"]
+        assert mark.label == "the agent replaced by shorter texts: 2 old outputs (Bash)"
