@@ -35,7 +35,9 @@ def reads_content(settings: Settings) -> bool:
     known = settings.task_type != AUTO  # otherwise the task type is recognised, from contents too
     weighed = any(signal.reads_content and settings.weights.get(name) for name, signal in SIGNALS.items())
     guarded = settings.guarded_percent > 0 or settings.mark_changed
-    return STRATEGIES[settings.strategy].reads_content or weighed or guarded or not known
+    strategy = STRATEGIES.get(settings.strategy)  # an unknown one is refused when the plan is made
+    reads = strategy is not None and strategy.reads_content
+    return reads or weighed or guarded or not known
 
 
 def reads_traces(settings: Settings) -> bool:

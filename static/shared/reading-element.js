@@ -2,7 +2,7 @@
 // A failure is shown with a button that tries again; a failed request is repeated when the server is back,
 // and any request after a lost connection whose events are no longer known.
 // What is read before the page has joined a room can be old: its snapshot tells the elements that show the
-// sessions, and the others (`readsAlone`) read again.
+// sessions, and the others (`readsAlone`) read once it is joined.
 import { CoppiceElement } from "./element.js";
 import { errorOf, problem } from "./problem.js";
 import { Reader } from "./reader.js";
@@ -10,6 +10,8 @@ import { live, whenLive } from "./socket.js";
 import { toast, toastError } from "./toast.js";
 
 const TYPING_MS = 200;
+/** An element that reads alone waits no longer for the page to join its room, and reads again then. */
+const JOIN_MS = 500;
 /** What is near the window counts as seen, so that it is there when somebody scrolls to it.
  * @type {IntersectionObserverInit} */
 const NEAR = { rootMargin: "50%" };
@@ -21,6 +23,8 @@ export class ReadingElement extends CoppiceElement {
   readsAlone = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
+  /** The first read before the page has joined its room. @type {ReturnType<typeof setTimeout> | undefined} */
+  #early;
   /** True while the element is in view. */
   #isInView = false;
   /** True once it was to be read while it could not be seen. */
@@ -37,9 +41,19 @@ export class ReadingElement extends CoppiceElement {
 
   start() {
     this.actions({ [`retry-${this.localName}`]: () => this.refresh() });
-    whenLive(() => this.readFailed(), this.life);
-    this.hear(live, ["resync"], ({ known }) => (known || this.readsAlone) && this.refresh());
+    whenLive(() => this.#joined(), this.life);
+    this.hear(live, ["resync"], ({ known }) => known && this.refresh());
     if (this.#readsInView) this.#watch();
+    if (this.readsAlone && live.state === "connecting")
+      this.#early = setTimeout(() => this.refresh(), JOIN_MS);
+    else this.refresh();
+  }
+
+  /** Reads what was not read before, or may have changed since. */
+  #joined() {
+    if (this.#early === undefined) return this.readFailed();
+    clearTimeout(this.#early);
+    this.#early = undefined;
     this.refresh();
   }
 
@@ -62,6 +76,7 @@ export class ReadingElement extends CoppiceElement {
 
   stop() {
     clearTimeout(this.#typing);
+    clearTimeout(this.#early);
     this.reader.stop();
   }
 

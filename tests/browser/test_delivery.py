@@ -55,7 +55,7 @@ class TestPages:
         overview = wire.visit(server.url, lambda: expect(page.get_by_role("table")).to_be_visible())
         again = wire.visit(f"{server.url}/sessions/{session}", listed)
         assert first.size <= FIRST_BYTES
-        assert len([one for one in first.fetched if "/static/" in one.url]) <= 64
+        assert len([one for one in first.fetched if "/static/" in one.url]) <= 70
         # A panel is read again where the scores arrive after its first answer.
         asked = Counter(one.url.split("/api/")[1] for one in first.fetched if "/api/" in one.url)
         assert len(asked) <= 8

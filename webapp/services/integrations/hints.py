@@ -110,7 +110,7 @@ class Hints:
         """Return the hint of a session."""
         made, tokens, limits = self._planning.make(session), session.main.tokens, session.limits
         cost = cache_figures(made)
-        waits = session.awaits_cold_cache and bool(cost.break_even_calls)
+        waits = session.awaits_cold_cache(tokens) and bool(cost.break_even_calls)
         pays = cost.saved_per_call if _pays(cost, limits.limit) and not waits else 0
         is_full = tokens > limits.target_tokens
         return {

@@ -99,11 +99,11 @@ class AutomaticPruning:
 
     def _is_too_early(self, session: Session) -> bool:
         """Return whether any prune would break a cache that is of use, and the window has room for another turn."""
-        return session.awaits_cold_cache and not session.state.changed_from and session.has_room_for_a_turn
+        return not session.state.changed_from and session.awaits_cold_cache(session.pruned.tokens)
 
     def _breaks_the_cache(self, session: Session, planned: SessionPlan) -> bool:
         """Return whether this prune would, although something after the pruned place has changed already."""
-        waits = session.awaits_cold_cache and session.has_room_for_a_turn
+        waits = session.awaits_cold_cache(session.pruned.tokens)
         return waits and bool(cache_figures(planned).break_even_calls)
 
     def _prepared(self, session: Session, planned: SessionPlan) -> tuple[SessionPlan, PreparedSummary | None]:

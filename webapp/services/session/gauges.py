@@ -198,7 +198,7 @@ def verdict_facts(
         resumable=why_not_resumed(row) is None,
         sub_agent=row.is_sub_agent,
         automatic=session.automatic,
-        cache_is_warm=session.awaits_cold_cache,
+        cache_is_warm=session.awaits_cold_cache(tokens),
     )
 
 

@@ -292,12 +292,13 @@ class Session:
         """Return the tokens that a turn adds to the main context, over the last turns; None before the second one."""
         return self.state.growth_per_turn(self.main.tokens - self.unseen_before(self.row.next_sample))
 
-    @property
-    def has_room_for_a_turn(self) -> bool:
-        """Return whether the pruned view is still usable after another turn like the last ones."""
-        usable = self.usable_shown
-        growth = max(self.growth_per_turn or 0, int(usable * LEAST_GROWTH))
-        return self.pruned.tokens + growth <= usable
+    def has_room_for_a_turn(self, tokens: int) -> bool:
+        """Return whether a context of so many tokens is still usable after another turn like the last ones.
+
+        A cap on the target lowers what counts as usable by the same share.
+        """
+        most = min(self.usable_shown, int(100 * self.limits.target_tokens / self.settings.target_percent))
+        return tokens + max(self.growth_per_turn or 0, int(most * LEAST_GROWTH)) <= most
 
     def crosses_target(self) -> bool:
         """Return whether the main context rose above its target since the last call of this method."""
@@ -324,11 +325,14 @@ class Session:
         """Return True if the provider's cache of the last call has expired, so that the next call writes all of it."""
         return (cache := self.cache) is not None and cache.cold
 
-    @property
-    def awaits_cold_cache(self) -> bool:
-        """Return True if a prune had better wait: the cache is of use, and the settings say so (X26)."""
+    def awaits_cold_cache(self, tokens: int) -> bool:
+        """Return whether a prune of a context of so many tokens had better wait (X26).
+
+        It does while the cache is of use and there is room for another turn, unless the settings say otherwise.
+        """
         cache = self.cache
-        return cache is not None and not cache.cold and self.settings.wait_for_cold_cache
+        is_warm = cache is not None and not cache.cold
+        return is_warm and self.settings.wait_for_cold_cache and self.has_room_for_a_turn(tokens)
 
     # -- counting
 

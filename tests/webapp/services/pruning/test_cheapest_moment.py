@@ -87,7 +87,7 @@ class TestAutomaticPruning:
         session = automatic(app)
         assert pruned(above(app, session)) == []
         clock.later(4)
-        assert pruned(call(app, session, 99)) == []
+        assert pruned(call(app, session, 99, tokens=200)) == []
         assert cost(app, session).break_even_calls > 0
 
     def test_acts_when_the_cache_expires(self, app: App, clock: Clock) -> None:  # X26, X9
@@ -162,6 +162,15 @@ class TestAutomaticPruning:
         assert done[0].reason == "automatic"
         assert done[0].original > app.sessions.get(session).target_tokens + 1_000
         assert done[0].original <= Session.load(app.environment, session).usable_shown
+
+    def test_does_not_wait_far_above_a_cap(self, app: App, clock: Clock) -> None:  # X26, X10
+        """The cap is the user's own limit: a quarter above it, as the window is above 80 %, nothing waits."""
+        session = automatic(app)
+        above(app, session)
+        for n in range(40, 60):
+            if done := pruned(call(app, session, n)):
+                break
+        assert 20_000 < done[0].original <= 25_000
 
     @pytest.mark.parametrize("rules", [{"wait_for_cold_cache": False}, {}])
     def test_waits_for_nothing_that_is_not_known(
