@@ -265,6 +265,7 @@ ROWS: tuple[Row, ...] = (
     Row("grok-3", 131_072, None, None, 3, 0.75, None, 15, LISTS, "2026-11-20", factor=OPEN),
     Row("grok-3-mini", 131_072, None, None, 0.3, 0.075, None, 0.5, LISTS, "2026-11-20", factor=OPEN),
     # Qwen
+    Row("qwen4-max-preview", M, None, 393_216, source=PI, date="2026-11-27", factor=OPEN),
     Row("qwen3.8-max", M, 991_808, 131_072, 2, 0.25, None, 6, LISTS, "2026-11-20", factor=OPEN),
     Row("qwen3.8-flash", M, 991_808, 131_072, 0.15, 0.016, 0.2, 0.47, LISTS, "2026-11-20", factor=OPEN),
     Row("qwen3.7-max", M, 991_808, 65_536, 2.5, 0.5, 3.125, 7.5, QWEN, "2026-11-20", factor=OPEN),
@@ -308,6 +309,8 @@ ROWS: tuple[Row, ...] = (
     Row("kimi-k3.1-pro", MIB, None, None, 2, 0.2, 2, 10, MOONSHOT, "2026-11-27", factor=OPEN),
     Row("kimi-k3.1-pro-highspeed", MIB, None, None, 4, 0.2, 4, 20, MOONSHOT, "2026-11-27", factor=OPEN),
     Row("kimi-k3", MIB, None, None, 3, 0.3, 3, 15, MOONSHOT, "2026-11-27", factor=OPEN),
+    Row("kimi-for-coding", MIB, None, 32_768, 0.95, 0.19, None, 4, PI, "2026-11-27", factor=OPEN),
+    Row("kimi-for-coding-highspeed", 262_144, None, 32_768, 1.9, 0.38, None, 8, PI, "2026-11-27", factor=OPEN),
     Row("kimi-k2.7-code-highspeed", 262_144, None, None, 1.9, 0.38, None, 8, MOONSHOT, "2026-11-27", factor=OPEN),
     Row("kimi-k2.7-code", 262_144, None, None, 0.95, 0.19, None, 4, MOONSHOT, "2026-11-22", factor=OPEN),
     Row("kimi-k2.6", 262_144, None, None, 0.95, 0.16, None, 4, MOONSHOT, "2026-11-22", factor=OPEN),
@@ -317,8 +320,13 @@ ROWS: tuple[Row, ...] = (
     Row("kimi-k2", 131_072, None, None, 0.6, 0.15, None, 2.5, MOONSHOT, "2026-11-22", factor=OPEN),
     Row("minimax-m3.1-flash", M, None, None, 0.15, 0.015, None, 0.6, MINIMAX, "2026-11-27", factor=OPEN),
     Row("minimax-m3", M, None, None, 0.3, 0.06, None, 1.2, MINIMAX, "2026-11-27", 512_000, factor=OPEN),
+    Row("minimax-m2.7-highspeed", 204_800, None, None, 0.6, 0.06, None, 2.4, PI, "2026-11-27", factor=OPEN),
     Row("minimax-m2.7", 204_800, None, None, 0.3, 0.06, 0.375, 1.2, MINIMAX, "2026-11-22", factor=OPEN),
     Row("minimax-m2", 204_800, None, None, 0.3, 0.03, 0.375, 1.2, MINIMAX, "2026-11-22", factor=OPEN),
+    # Microsoft, as GitHub Copilot offers them
+    Row("mai-code-2", 1_050_000, None, 128_000, 0.5, 0.025, None, 2.5, PI, "2026-11-27", factor=OPEN),
+    Row("mai-code-2-flash", 1_050_000, None, 128_000, 0.05, 0.005, None, 0.25, PI, "2026-11-27", factor=OPEN),
+    Row("mai-code-1.1-flash", 256_000, None, 128_000, 0.2, 0.02, None, 1.2, PI, "2026-11-27", factor=OPEN),
     # Amazon
     Row("nova-2-lite", M, None, None, 0.3, 0.075, None, 2.5, AMAZON, "2026-11-22", factor=OPEN),
     Row("nova-premier", M, None, None, 2.5, 0.625, None, 12.5, AMAZON, "2026-11-22", factor=OPEN),

@@ -130,13 +130,11 @@ class Decoder:
             return
         if "$rewindTo" in row:
             yield from self._rewind(line.number, row.get("$rewindTo"))
-        elif "$set" in row:
-            changes = object_of(row["$set"])
-            yield from self._session(changes)
-            if isinstance(changes.get("messages"), list):
-                yield from self._replace(changes["messages"], line.number, when(changes.get("lastUpdated")))
-        elif "sessionId" in row and "type" not in row:
-            yield from self._session(row)
+        elif "$set" in row or ("sessionId" in row and "type" not in row):
+            facts = object_of(row["$set"]) if "$set" in row else row
+            yield from self._session(facts)
+            if isinstance(facts.get("messages"), list):
+                yield from self._replace(facts["messages"], line.number, when(facts.get("lastUpdated")))
         elif text_of(row.get("id")):
             said = self._said(row)
             yield from self._record(row, said, line.number, line.data)

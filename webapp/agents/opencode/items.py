@@ -32,6 +32,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",), "reasoning": ("text",), "subtask": ("prompt",), "file": ("url|filename",),
     "tool": ("tool", "state"),
 }  # fmt: skip
+_TEXTS = frozenset({"text/plain", "application/x-directory"})
 _UNSENT = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction"})
 
 
@@ -154,8 +155,8 @@ def _said(part: dict[str, Any]) -> Iterator[Part]:
 
 
 def _is_text(part: dict[str, Any]) -> bool:
-    """Return whether the content of an attached file is sent as a text of its own."""
-    return part.get("mime") == "text/plain" and text_of(part.get("url")).startswith("data:")
+    """Return whether the content of an attached file or folder is sent as a text of its own."""
+    return part.get("mime") in _TEXTS
 
 
 def _file(part: dict[str, Any]) -> Part:

@@ -105,6 +105,7 @@ class Decoder:
         elif kind == "compaction":
             yield from self._compaction(line.data, row_id, row, at)
         elif kind == "custom_message":
+            yield from (Unknown(line.number, field) for field in unread({"role": "custom", **row}))
             yield self._entry(row_id, custom_message(row), at, line.data)
         elif kind == "branch_summary":
             yield self._entry(row_id, summary(BRANCH, row), at, line.data)

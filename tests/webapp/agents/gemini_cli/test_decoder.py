@@ -106,6 +106,16 @@ class TestLines:
         assert (last.source_id, last.supersedes) == ("b@2", "b")
         assert of(Rewind, records)[-1].live == ("b@2",)
 
+    def test_can_hold_a_session_in_its_first_line(self) -> None:
+        """A first line with messages is read like a document, and what follows goes on from it."""
+        first = {
+            "sessionId": "s",
+            "projectHash": "p",
+            "messages": [{"id": "a", "type": "user", "content": "one"}],
+        }
+        records = fed(Decoder(), [first, {"id": "b", "type": "gemini", "content": "two"}])
+        assert said(records) == [("user", "one"), ("assistant", "two")]
+
     @pytest.mark.parametrize(
         "key", ["id", "type", "content", "toolCalls", "tokens", "$set", "$rewindTo", "timestamp"]
     )

@@ -36,17 +36,25 @@ class TestARow:
         parts: list[dict[str, Any]] = [
             {"type": "text", "text": "a", "synthetic": True},
             {"type": "file", "url": "data:image/png;base64,AAAA", "mime": "image/png"},
-            {"type": "file", "url": "file:///x/y.txt", "filename": "y.txt", "mime": "text/plain"},
+            {"type": "file", "url": "file:///x/y.pdf", "filename": "y.pdf", "mime": "application/pdf"},
         ]
         ((_, message),) = messages_of({"id": "m", "role": "user"}, parts)
         assert Entry(message, None).own_words is None
         assert message.parts[0] == Text("a")
         assert isinstance(message.parts[1], Media)
-        assert message.parts[2] == FileReference("y.txt", "", "text/plain")
+        assert message.parts[2] == FileReference("y.pdf", "", "application/pdf")
 
-    def test_has_the_text_of_an_attached_file_once(self) -> None:
-        """OpenCode sends it as a text, not as a file."""
-        pasted = {"type": "file", "url": "data:text/plain;base64,aGk=", "mime": "text/plain"}
+    @pytest.mark.parametrize(
+        ("url", "mime"),
+        [
+            ("data:text/plain;base64,aGk=", "text/plain"),
+            ("file:///x/y.txt", "text/plain"),
+            ("file:///x", "application/x-directory"),
+        ],
+    )
+    def test_has_the_text_of_an_attached_file_once(self, url: str, mime: str) -> None:
+        """OpenCode sends a file or a folder as a text beside it, not as a file, wherever it is."""
+        pasted = {"type": "file", "url": url, "mime": mime}
         ((_, message),) = messages_of({"id": "m", "role": "user"}, [pasted, {"type": "text", "text": "hi"}])
         assert message.parts == (Text("hi"),)
 

@@ -101,6 +101,13 @@ class TestASession:
         assert [p.line for p in of(Problem, self.RECORDS)] == [13, 27]
         assert [u.type for u in of(Unknown, self.RECORDS)] == ["answer that ended with aborted", "hologram"]
 
+    def test_reports_unknown_blocks_of_extensions(self) -> None:
+        """The rest of such a message is read."""
+        blocks = [{"type": "text", "text": "look"}, {"type": "hologram", "data": "x"}]
+        records = fed({"type": "custom_message", "id": "a", "customType": "x", "content": blocks})
+        assert said(records) == [("reminder", "look")]
+        assert [u.type for u in of(Unknown, records)] == ["block hologram"]
+
 
 class TestTheTree:
     """The parents of rows."""
