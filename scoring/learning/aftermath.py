@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from scoring.learning.repetition import Known, Repeats
 from scoring.messages import Message
 
-# Decision 26 has what other lengths find on real sessions.
+# Decision 27 has what other lengths find on real sessions.
 STEPS = 20
 
 
