@@ -165,7 +165,8 @@ class TestALateAnswer:
         """Memories that arrive after a switch to learnings are not shown."""
         page.request.post(f"{server.url}/api/memories", data={"text": "the lexer lives in src"})
         with held(page, "**/api/memories", wanted=False):
-            page.goto(f"{server.url}/memory")
+            with page.expect_request("**/api/memories"):
+                page.goto(f"{server.url}/memory")
             page.get_by_role("button", name="Learnings").click()
             expect(page.get_by_text("No learnings yet.")).to_be_visible()
         expect(page.get_by_text("No learnings yet.")).to_be_visible()

@@ -148,17 +148,24 @@ class TestALostConnection:
         """A page that read the sessions, and got no answer to joining, reads them again."""
         managed(server, 1, tokens=50, id="gone", title="Gone")
         opened: list[WebSocketRoute] = []
+        asked: list[str] = []
 
         def forward(near: WebSocketRoute) -> None:
             first, far = not opened, near.connect_to_server()
             opened.append(near)
+
+            def ask(said: str | bytes) -> None:
+                asked.append(str(said))
+                far.send(said)
+
+            near.on_message(ask)
             far.on_message(lambda said: None if first and str(said)[:2] in ("42", "43") else near.send(said))
 
         page.route_web_socket(re.compile("socket.io"), forward)
         page.goto(server.url)
         titles = page.locator("tr.session-row a.title")
         expect(titles).to_have_text(["Gone"])
-        until(page, lambda: opened)
+        until(page, lambda: any("subscribe" in said for said in asked))
         expect(page.locator(".live")).to_have_text("connecting")
         server.app.sessions.delete("gone")
         managed(server, 1, tokens=50, title="Born")
