@@ -31,17 +31,7 @@ class Library:
 
 
 LIBRARIES = (
-    Library(
-        "lit-html",
-        (
-            "lit-html.js",
-            "directive.js",
-            "directive-helpers.js",
-            "directives/guard.js",
-            "directives/live.js",
-            "directives/repeat.js",
-        ),
-    ),
+    Library("lit-html", ("lit-html.js", "directive.js", "directive-helpers.js", "directives/repeat.js")),
     Library(
         "socket.io-client",
         ("dist/socket.io.esm.min.js", "dist/socket.io.esm.min.js.map"),

@@ -3,11 +3,11 @@
 // The tokens that prunes and summaries saved in later calls, and their price; empty if nothing was pruned.
 // Below it the real outcomes: what agents did again after they had lost context.
 
-import { totalWords } from "../shared/aftermath.js";
 import { api } from "../shared/api.js";
 import { compact, counted, money, number } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
+import { totalWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 

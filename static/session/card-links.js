@@ -3,7 +3,7 @@
 // Two entries of the export menu: the card "What filled my context" as a picture or as Markdown. It holds
 // only numbers, so that it can be shared.
 import { api } from "../shared/api.js";
-import { download } from "../shared/download.js";
+import { download } from "../shared/copy.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
 import { toastError } from "../shared/toast.js";

@@ -1,6 +1,6 @@
 // One message of the list as markup: its row, and the detail below it.
 import { counted, decimal, fixed, moment, number, tokens } from "../shared/format.js";
-import { guard, html, withCode } from "../shared/html.js";
+import { html, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
@@ -79,7 +79,7 @@ export function messageRow(message, view) {
   const shown = [message, open, selected, most, certainty];
   return html`<div class="msg ${entering ? "entering" : ""}" role="row" aria-rowindex=${index + 2}
     data-id=${id} data-role=${role} data-fate=${fate} data-bracket=${bracket} data-open=${open}
-    data-selected=${selected}>${guard(shown, () => cells(message, view))}</div>`;
+    data-selected=${selected}>${unlessSame(shown, () => cells(message, view))}</div>`;
 }
 
 /** @param {Api.Message} message @param {RowView} view */

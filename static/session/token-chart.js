@@ -7,12 +7,12 @@
 // emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot in the theme's
 // colours, with a text for screen readers.
 import uPlot from "uplot";
-import { eventWords } from "../shared/aftermath.js";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
 import { problem, READING } from "../shared/problem.js";
+import { eventWords } from "../shared/prune-words.js";
 import { mainGauge } from "../shared/session-facts.js";
 import { isByAgent, MARKS, operationName } from "../shared/words.js";
 import {

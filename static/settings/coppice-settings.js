@@ -7,7 +7,7 @@ import "./weight-suggestion.js";
 import "./what-if.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
-import { download } from "../shared/download.js";
+import { download } from "../shared/copy.js";
 import { counted } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { NOT_LOADED, READING } from "../shared/problem.js";

@@ -1,4 +1,4 @@
-// The buttons that copy a text.
+// A text for the reader to take along: copied by a button, or saved as a file.
 import { toast } from "./toast.js";
 
 /** Copies the button's `data-text` and shows `data-said` as a toast. @param {HTMLElement} button */
@@ -9,4 +9,12 @@ export async function copyText({ dataset }) {
   } catch {
     toast("This browser does not let the page copy; select the text and copy it.", { kind: "warning" });
   }
+}
+
+/** Saves a text that the page made as a file.
+ * @param {string} name of the file @param {string} type its MIME type @param {string} text */
+export function download(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
 }

@@ -1,13 +1,13 @@
-// Templates: lit-html with three additions. `false` renders nothing, or "false" as an attribute; `keyed`
-// keeps rows and their focus where a list changes; `kept` leaves a field alone while somebody types in it.
-// Text is always escaped: markup comes from the templates in this code base.
+// Templates: lit-html with five additions. `false` renders nothing, or "false" as an attribute; `keyed`
+// keeps rows and their focus where a list changes; `kept` leaves a field alone while somebody types in it;
+// `written` sets a property that is also set elsewhere;
+// `unlessSame` renders a part only when what it shows has changed. Text is always escaped: markup comes from
+// the templates in this code base.
 import { noChange, nothing, svg as svgTemplate, html as template } from "lit-html";
 import { Directive, directive } from "lit-html/directive.js";
 import { repeat } from "lit-html/directives/repeat.js";
 
 export { nothing, render } from "lit-html";
-export { guard } from "lit-html/directives/guard.js";
-export { live } from "lit-html/directives/live.js";
 export { repeat };
 
 /** Rows that keep their elements where the list changes. @template T @param {Iterable<T>} items
@@ -56,5 +56,42 @@ class Kept extends Directive {
   }
 }
 
+class Written extends Directive {
+  /** @param {unknown} value */
+  render(value) {
+    return value;
+  }
+
+  /** @param {import("lit-html").PropertyPart} part @param {[unknown]} value */
+  update({ element, name }, [value]) {
+    const owner = /** @type {any} */ (element);
+    if (owner[name] !== value) owner[name] = value;
+    return noChange;
+  }
+}
+
+class UnlessSame extends Directive {
+  /** @type {unknown[] | null} */
+  #shown = null;
+
+  /** @param {unknown[]} _values @param {() => unknown} make */
+  render(_values, make) {
+    return make();
+  }
+
+  /** @param {unknown} _part @param {[unknown[], () => unknown]} values */
+  update(_part, [values, make]) {
+    if (this.#shown?.every((value, i) => value === values[i])) return noChange;
+    this.#shown = values;
+    return make();
+  }
+}
+
+/** What `make` returns, unless the values are those of the last time: `${unlessSame([a, b], () => …)}`. */
+export const unlessSame = directive(/** @type {any} */ (UnlessSame));
+
 /** A field's value, as `.value=${kept(value)}`, which does not replace what is being typed. */
 export const kept = directive(/** @type {any} */ (Kept));
+
+/** A property that others set, too, as `.textContent=${written(words)}`. */
+export const written = directive(/** @type {any} */ (Written));

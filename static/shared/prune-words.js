@@ -1,5 +1,5 @@
-// Plans and prunes in words. Pure.
-import { counted, number } from "./format.js";
+// Plans and prunes in words, and what was done again after them. Pure.
+import { about, counted, decimal, number } from "./format.js";
 
 /** The effect of a plan as the end of a sentence: "removes 42 messages and shortens 3 outputs".
  * @param {Api.Plan} plan */
@@ -40,4 +40,70 @@ export function prunedSentence({ messages, removed, shortened, summarised, freed
 export function prunedItems({ messages, removed, shortened }) {
   const less = shortened ? `, ${number(shortened)} shortened` : "";
   return `Context pruned: ${number(removed ?? messages)} items removed${less}`;
+}
+
+/** The things that are counted, each with its noun and what happens to it again.
+ * @type {[name: "files" | "commands" | "errors" | "said", noun: string, again: string][]} */
+const THINGS = [
+  ["files", "file", "read again"],
+  ["commands", "command", "run again"],
+  ["errors", "error", "met again"],
+  ["said", "message", "said again by the user"],
+];
+/** @type {Record<string, string>} */
+const NOUNS = {
+  prune: "prune",
+  summary: "summary",
+  compaction: "compaction",
+  clearing: "clearing",
+  resume: "resume",
+};
+
+/** One event in words, each count beside what is usual in as many calls of the session.
+ * @param {Api.EventAftermath} after @param {Api.WindowMeans | null} elsewhere @param {number} windowCalls */
+export function eventWords({ seen, complete, calls, tokens, ...counts }, elsewhere, windowCalls) {
+  if (!seen) return "the agent did not see it, so nothing is counted";
+  const share = calls / windowCalls;
+  const again = THINGS.filter(([name]) => counts[name] > 0).map(([name, noun, happens]) => {
+    const usual = elsewhere ? ` (${decimal(elsewhere[name] * share)} elsewhere)` : "";
+    return `${counted(counts[name], noun)} ${happens}${usual}`;
+  });
+  const within = `in ${counted(calls, "call")}${complete ? "" : " so far"}`;
+  const done = again.length > 0 ? `${again.join(", ")} ${within}` : `nothing done again ${within}`;
+  return [done, went(tokens, complete), again.length > 0 && !elsewhere && "nothing to compare with"]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** When the work went on. @param {number | null} tokens @param {boolean} complete */
+function went(tokens, complete) {
+  if (tokens === null) return complete ? "no new work" : "no new work yet";
+  return tokens > 0 && `new work after ~${about(tokens)} tokens`;
+}
+
+/** All events in words: the means of those that can be compared, beside those of other calls.
+ * @param {Api.Aftermaths} value */
+export function totalWords({ kinds, calls, events, compared, elsewhere }) {
+  const names = kinds.map(({ kind, events: count }) => {
+    const noun = NOUNS[kind] ?? kind;
+    return counted(count, noun, noun === "summary" ? "summaries" : `${noun}s`);
+  });
+  const means = compared ?? events;
+  const among = elsewhere && means.windows < events.windows ? ` (${number(means.windows)} compared)` : "";
+  const again = THINGS.filter(([name]) => means[name] > 0 || (elsewhere?.[name] ?? 0) > 0).map(
+    ([name, noun, happens]) => {
+      const usual = elsewhere ? ` (${decimal(elsewhere[name])} elsewhere)` : "";
+      return `${decimal(means[name])} ${means[name] === 1 ? noun : `${noun}s`} ${happens}${usual}`;
+    },
+  );
+  const usual = elsewhere?.tokens ? ` (~${about(elsewhere.tokens)} elsewhere)` : "";
+  return [
+    `In the ${number(calls)} calls after ${new Intl.ListFormat("en").format(names)}${among}: ${
+      again.length > 0 ? again.join(", ") : "nothing done again"
+    }`,
+    means.tokens !== null && `new work after ~${about(means.tokens)} tokens${usual}`,
+    !elsewhere && "nothing to compare with",
+  ]
+    .filter(Boolean)
+    .join("; ");
 }

@@ -1,19 +1,19 @@
 // Relative times: <time datetime="…" data-ago> and <time datetime="…" data-until> are updated in place, by
 // <coppice-status> on every page.
 import { ago, moment, until } from "./format.js";
-import { html, live } from "./html.js";
+import { html, written } from "./html.js";
 
 /** @param {string | null} iso */
 export function agoTime(iso) {
   if (!iso) return "–";
   const words = ago(iso, Date.now());
-  return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${live(words)}></time>`;
+  return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${written(words)}></time>`;
 }
 
 /** A moment to come. @param {string} iso */
 export function untilTime(iso) {
   const words = until(iso, Date.now());
-  return html`<time datetime=${iso} data-until title=${moment(iso)} .textContent=${live(words)}></time>`;
+  return html`<time datetime=${iso} data-until title=${moment(iso)} .textContent=${written(words)}></time>`;
 }
 
 /** The beginning of a day in the reader's time zone, as a moment. A text that is no day stays, so that the

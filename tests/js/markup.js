@@ -29,7 +29,7 @@ function text(value) {
   if (Array.isArray(value)) return value.map(text).join("");
   if (value._$litDirective$) {
     const [items, make, template = make] = value.values;
-    return text(make.length === 0 ? make() : items.map(template)); // `guard`, `repeat`
+    return text(make.length === 0 ? make() : items.map(template)); // `unlessSame`, `repeat`
   }
   return value._$litType$ ? filled(value) : escaped(value);
 }

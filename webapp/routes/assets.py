@@ -37,8 +37,6 @@ FILE_LEVEL = 9
 VENDORED = {
     "lit-html": "vendor/lit-html/lit-html.js",
     "lit-html/directive.js": "vendor/lit-html/directive.js",
-    "lit-html/directives/guard.js": "vendor/lit-html/directives/guard.js",
-    "lit-html/directives/live.js": "vendor/lit-html/directives/live.js",
     "lit-html/directives/repeat.js": "vendor/lit-html/directives/repeat.js",
     "socket.io-client": "vendor/socket.io-client/socket.io.esm.min.js",
     "uplot": "vendor/uplot/uPlot.esm.js",
