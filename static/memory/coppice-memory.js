@@ -45,7 +45,7 @@ const NAME_CHARS = 60;
 const DEFAULTS = { kind: "memories", find: "" };
 
 class CoppiceMemory extends ReadingElement {
-  readsAlone = true;
+  readsOnceJoined = true;
   /** @type {Kind} */
   #kind = "memories";
   #q = "";

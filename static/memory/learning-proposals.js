@@ -20,7 +20,7 @@ const NONE = html`<p class="muted small proposals-none">
 </p>`;
 
 export class LearningProposals extends ReadingElement {
-  readsAlone = true;
+  readsOnceJoined = true;
   /** @type {Api.Proposal[] | null} */
   #proposals = null;
 

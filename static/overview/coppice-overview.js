@@ -40,6 +40,7 @@ const DEFAULTS = {
 const [FIRST, REST] = [100, 500];
 
 class CoppiceOverview extends ReadingElement {
+  readsOnceJoined = true;
   /** Sessions by id; null until the first page is read. @type {Map<string, Api.Session> | null} */
   #sessions = null;
   /** The number of all sessions, while pages are still to be read. @type {number | null} */

@@ -17,7 +17,7 @@ const INTERVAL_MS = 5000;
 const SHOWN = "saved";
 
 class SavedTotals extends ReadingElement {
-  readsAlone = true;
+  readsOnceJoined = true;
   /** @type {Api.Savings | null} */
   #saved = null;
 

@@ -45,7 +45,7 @@ const NONE = html`<p class="nothing" hidden>
 </p>`;
 
 class CoppiceSettings extends ReadingElement {
-  readsAlone = true;
+  readsOnceJoined = true;
   /** @type {Api.SettingsDoc | null} */
   #doc = null;
   /** @type {Api.Settings | null} */

@@ -28,7 +28,7 @@ const NEW_NAME = html`<label>
 </label>`;
 
 class ModelsTable extends ReadingElement {
-  readsAlone = true;
+  readsOnceJoined = true;
   /** @type {Api.Model[] | null} */
   #models = null;
   #q = "";

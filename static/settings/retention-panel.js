@@ -28,7 +28,7 @@ const REASONS = {
 const SHOWN = 10;
 
 class RetentionPanel extends ReadingElement {
-  readsAlone = true;
+  readsOnceJoined = true;
   /** The stored limits with what they delete. @type {Api.Retention | null} */
   #stored = null;
   /** The limits in the form, where they differ, with what they would delete. @type {Api.Retention | null} */

@@ -21,7 +21,7 @@ const NONE = html`<p class="pad muted">
 </p>`;
 
 class WebhooksPanel extends ReadingElement {
-  readsAlone = true;
+  readsOnceJoined = true;
   /** @type {Api.Webhooks | null} */
   #doc = null;
   /** The webhook in the form; 0 for a new one. @type {number | null} */

@@ -1,8 +1,8 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
 // A failure is shown with a button that tries again; a failed request is repeated when the server is back,
 // and any request after a lost connection whose events are no longer known.
-// What is read before the page has joined a room can be old: its snapshot tells the elements that show the
-// sessions, and the others (`readsAlone`) read once it is joined.
+// What changes between a read and the join of the page's room causes no event for the page. So elements that
+// no other tells of it wait for the join (`readsOnceJoined`).
 import { CoppiceElement } from "./element.js";
 import { errorOf, problem } from "./problem.js";
 import { Reader } from "./reader.js";
@@ -10,7 +10,7 @@ import { live, whenLive } from "./socket.js";
 import { toast, toastError } from "./toast.js";
 
 const TYPING_MS = 200;
-/** An element that reads alone waits no longer for the page to join its room, and reads again then. */
+/** The longest wait for the page to join its room; what was read before is read again then. */
 const JOIN_MS = 500;
 /** What is near the window counts as seen, so that it is there when somebody scrolls to it.
  * @type {IntersectionObserverInit} */
@@ -19,8 +19,8 @@ const NEAR = { rootMargin: "50%" };
 export class ReadingElement extends CoppiceElement {
   /** @type {Error | null} */
   error = null;
-  /** True where no snapshot of a room tells what happened before the page joined it. */
-  readsAlone = false;
+  /** True to read once the page has joined its room, or has waited for that long enough. */
+  readsOnceJoined = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
   /** The first read before the page has joined its room. @type {ReturnType<typeof setTimeout> | undefined} */
@@ -44,7 +44,7 @@ export class ReadingElement extends CoppiceElement {
     whenLive(() => this.#joined(), this.life);
     this.hear(live, ["resync"], ({ known }) => known && this.refresh());
     if (this.#readsInView) this.#watch();
-    if (this.readsAlone && live.state === "connecting")
+    if (this.readsOnceJoined && live.state === "connecting")
       this.#early = setTimeout(() => this.refresh(), JOIN_MS);
     else this.refresh();
   }

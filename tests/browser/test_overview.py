@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.overview_page import DROP
-from tests.browser.waiting import drawn, hold, holds, without_live_connection
+from tests.browser.waiting import drawn, hold, hold_joining, holds, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
@@ -341,6 +341,21 @@ class TestALongListThatIsReadAgain:
         second.abort()
         expect(page.get_by_text("Could not read the sessions")).to_be_visible()
         expect(reading).to_have_count(0)
+
+    def test_leaves_out_a_session_that_was_deleted_before_the_page_had_joined(
+        self, page: Page, server: Server
+    ) -> None:
+        """The deletion caused no event for this page, and the snapshot names only the sessions that there are."""
+        for name in ("One", "Two"):
+            managed(server, 1, tokens=5, id=name, title=name)
+        held = hold_joining(page, "overview")
+        page.goto(server.url)
+        titles = page.locator("tr.session-row a.title")
+        expect(titles).to_have_count(2)
+        until(page, lambda: held)
+        server.app.sessions.delete("One")
+        held[0]()
+        expect(titles).to_have_text(["Two"])
 
     def test_leaves_out_a_session_that_was_deleted_meanwhile(self, page: Page, server: Server) -> None:
         """An answer from before the deletion does not bring it back."""
