@@ -205,3 +205,24 @@ export function settings(given = {}) {
 export function group(cause, tokens, given = {}) {
   return { cause, label: cause, fate: "goes", messages: 1, tokens, ...given };
 }
+
+/** A warm cache. @param {Partial<Api.PromptCache>} [given] @returns {Api.PromptCache} */
+export function promptCache(given = {}) {
+  const [called_at, cold_at] = ["2026-11-20T12:00:00Z", "2026-11-20T12:05:00Z"];
+  return { called_at, cold_at, minutes: 5, cold: false, changed: false, ...given };
+}
+
+/** What a prune costs. @param {Partial<Api.PruneCost>} [given] @returns {Api.PruneCost} */
+export function pruneCost(given = {}) {
+  return {
+    saved_per_call: 20_000,
+    rewritten_once: 9_000,
+    break_even_calls: 4,
+    saved_cost: 0.06,
+    rewrite_cost: 0.3,
+    saved_when_cold: 0.16,
+    cold: false,
+    currency: "USD",
+    ...given,
+  };
+}

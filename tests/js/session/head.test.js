@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bars, deletedSession, header, noSession, savedWords } from "../../../static/session/head.js";
 import { ApiError } from "../../../static/shared/api.js";
-import { gauge, session, taskType, verdict } from "../builders.js";
+import { gauge, promptCache, session, taskType, verdict } from "../builders.js";
 import { markup } from "../markup.js";
 
 const agent = gauge({
@@ -19,23 +19,16 @@ const pruned = gauge({
 });
 
 describe("the provider's cache", () => {
-  const cache = {
-    called_at: "2026-11-20T12:00:00Z",
-    cold_at: "2026-11-20T12:05:00Z",
-    minutes: 5,
-    cold: false,
-    changed: false,
-  };
   it("is shown with the time until it is cold, or since", () => {
     // X26
     assert.match(
-      markup(bars(session({ cache }))),
+      markup(bars(session({ cache: promptCache() }))),
       /provider's cache warm, cold <time datetime="[^"]*05:00Z" data-until/,
     );
-    const cold = markup(bars(session({ cache: { ...cache, cold: true } })));
+    const cold = markup(bars(session({ cache: promptCache({ cold: true }) })));
     assert.match(cold, /provider's cache cold, expired <time datetime="[^"]*05:00Z" data-ago/);
     assert.doesNotMatch(markup(bars(session({ cache: null }))), /provider's cache/);
-    const unused = session({ cache: { ...cache, cold: true }, activity: "stale" });
+    const unused = session({ cache: promptCache({ cold: true }), activity: "stale" });
     assert.doesNotMatch(markup(bars(unused)), /provider's cache/);
   });
   it("makes advice wait, which is not urgent", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Choices } from "../../../static/session/choices.js";
 import { planBody, planTitle } from "../../../static/session/plan-view.js";
-import { gauge, group, message, plan, session } from "../builders.js";
+import { gauge, group, message, plan, promptCache, pruneCost, session } from "../builders.js";
 import { markup } from "../markup.js";
 
 /** @param {Partial<import("../../../static/session/plan-view.js").PlanView>} given */
@@ -68,16 +68,7 @@ describe("the plan", () => {
   });
   it("marks estimated sums and prices of the bill", () => {
     // X9
-    const cache = {
-      saved_per_call: 20_000,
-      rewritten_once: 9_000,
-      break_even_calls: 4,
-      saved_cost: 0.06,
-      rewrite_cost: 0.3,
-      saved_when_cold: 0.16,
-      cold: false,
-      currency: "USD",
-    };
+    const cache = pruneCost();
     /** @param {Api.Gauge["certainty"]} certainty */
     const shown = (certainty) =>
       body({
@@ -92,28 +83,11 @@ describe("the plan", () => {
   });
   it("says what a prune costs now and when the provider's cache is cold", () => {
     // X26
-    const cost = {
-      saved_per_call: 20_000,
-      rewritten_once: 9_000,
-      break_even_calls: 4,
-      saved_cost: 0.06,
-      rewrite_cost: 0.3,
-      saved_when_cold: 0.16,
-      cold: false,
-      currency: "USD",
-    };
-    const cache = {
-      called_at: "2026-11-20T12:00:00Z",
-      cold_at: "2026-11-20T12:05:00Z",
-      minutes: 5,
-      cold: false,
-      changed: false,
-    };
     /** @param {Partial<Api.PruneCost>} now @param {Partial<Api.PromptCache>} [state] */
     const shown = (now, state = {}) =>
       body({
-        plan: plan({ cache: { ...cost, ...now }, removed_count: 3 }),
-        session: session({ cache: { ...cache, ...state } }),
+        plan: plan({ cache: pruneCost(now), removed_count: 3 }),
+        session: session({ cache: promptCache(state) }),
       });
     assert.match(
       shown({}),

@@ -23,7 +23,7 @@ class SessionWorker:
         self, name: str, handle: Callable[[str], object], *, interval_seconds: float = 0.0, rest: float = 0.0
     ) -> None:
         self._name, self._handle, self._interval, self._rest = name, handle, interval_seconds, rest
-        self._queued: dict[str, None] = {}
+        self._queued: dict[str, float] = {}  # session -> the time from which it is due
         self._began: dict[str, float] = {}
         self._wake, self._closed = threading.Condition(), False
         self._thread: threading.Thread | None = None
@@ -33,12 +33,15 @@ class SessionWorker:
         """Return the number of sessions that wait."""
         return len(self._queued)
 
-    def put(self, *session_ids: str, at_once: bool = False) -> None:
-        """Queue sessions; with `at_once` they are due now."""
+    def put(self, *session_ids: str, at_once: bool = False, after_seconds: float = 0.0) -> None:
+        """Queue sessions, due `after_seconds` from now; with `at_once` whatever the interval says.
+
+        For a session that waits already the new time counts.
+        """
         with self._wake:
             if self._closed or not session_ids:
                 return
-            self._queued |= dict.fromkeys(session_ids)
+            self._queued |= dict.fromkeys(session_ids, time.monotonic() + after_seconds)
             if at_once:
                 for session_id in session_ids:
                     self._began.pop(session_id, None)
@@ -84,5 +87,6 @@ class SessionWorker:
         return None
 
     def _due(self, session_id: str) -> float:
-        """Return the time from which a session can be handled again; 0 for one that can now."""
-        return self._began[session_id] + self._interval if session_id in self._began else 0.0
+        """Return the time from which a queued session can be handled."""
+        again = self._began[session_id] + self._interval if session_id in self._began else 0.0
+        return max(self._queued[session_id], again)

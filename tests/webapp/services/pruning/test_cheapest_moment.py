@@ -95,15 +95,23 @@ class TestAutomaticPruning:
         session = automatic(app)
         above(app, session)
         events = heard(app)
-        clock.later(6)
+        clock.later(4.999)
         app.cold_caches.watch_recent()
-        with app.cold_caches._wake:
-            app.cold_caches._wake.notify_all()
+        clock.later(1)
         until(lambda: CacheExpired(session) in events and bool(pruned(events)))
         one = app.sessions.get(session)
         assert one.pruned.tokens <= one.aim_tokens
         assert [o.actor for o in app.operations.list(session)] == ["automatic"]
         assert list(app.verify()) == []
+
+    def test_is_told_of_no_cache_that_a_call_has_renewed(self, app: App, clock: Clock) -> None:  # X26
+        """Each call begins the time anew."""
+        session = automatic(app)
+        above(app, session)
+        clock.later(4.999)
+        events = call(app, session, 99, tokens=10)
+        app.cold_caches._look(session)
+        assert CacheExpired(session) not in events
 
     def test_acts_at_the_next_append_after_the_cache_expired(self, app: App, clock: Clock) -> None:  # X26
         """A server that was down meanwhile missed the moment itself."""

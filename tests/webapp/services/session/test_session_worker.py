@@ -57,6 +57,18 @@ class TestSessions:
             assert worker.queued == 0
         assert handled == ["a", "b", "a"]
 
+    def test_that_are_due_later_hold_up_no_others(self) -> None:
+        """The last time that was given for a session counts."""
+        handled = Handled()
+        handled.go.set()
+        with working(handled) as worker:
+            worker.put("a", "b", after_seconds=3_600)
+            worker.put("c")
+            until(lambda: handled == ["c"])
+            worker.put("b")
+            until(lambda: handled == ["c", "b"])
+            assert worker.queued == 1
+
     @pytest.mark.parametrize("bad", ["gone", "broken"])
     def test_that_fail_hold_up_no_other(self, bad: str) -> None:
         """A session that changed meanwhile and a fault of the handler alike."""
