@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.session_page import APPLY, move, open_session, open_tuning, row
@@ -230,6 +231,19 @@ class TestSettings:
         expect(of_type(page, "All sessions")).to_have_attribute("aria-pressed", "true")
         page.goto(f"{server.url}/settings?type=none-such")
         expect(of_type(page, "All sessions")).to_have_attribute("aria-pressed", "true")
+
+    @pytest.mark.usefixtures("own_context")
+    def test_are_read_once(self, page: Page, server: Server) -> None:
+        """Joining the live events does not read the settings again."""
+        page.clock.install()  # the page would wait for the join only so long
+        read: list[str] = []
+        page.on("request", lambda one: read.append(one.url) if one.url.endswith("/api/settings") else None)
+        page.goto(f"{server.url}/settings")
+        expect(page.locator("coppice-status")).to_contain_text("live")
+        expect(page.get_by_role("slider", name=re.compile("^Recency"))).to_be_visible()
+        server.app.settings.put({"fresh_tail": 17})
+        expect(page.locator("input[name=fresh_tail]")).to_have_value("17")
+        assert len(read) == 1
 
     def test_show_what_changed_before_the_page_had_joined(self, page: Page, server: Server) -> None:
         """A change between the first read and the first event is not missed, and "live" is not claimed before."""
