@@ -1,4 +1,4 @@
-"""The window on the session page, and outputs that an agent cleared without recording it."""
+"""The window on the session page, and outputs that an agent cleared, with a record of it and without."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TestTheWindow:
 
 
 class TestAClearing:
-    """Outputs that the agent cleared without a row in its transcript."""
+    """Outputs that the agent cleared, mostly without a row in its transcript."""
 
     def test_is_shown_on_the_chart_and_in_the_history(
         self, page: Page, server: Server, folder: ClaudeFolder
@@ -103,3 +103,20 @@ class TestAClearing:
         )
         expect(entry.get_by_role("button", name="Undo")).to_have_count(0)
         expect(row(page, 3)).to_contain_text("the agent probably cleared its output, without recording it")
+
+    def test_is_said_plainly_where_the_agent_recorded_it(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X24
+        """The history and the message say that the agent cleared it, without a "probably"."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        calls = [transcript.call("Bash", {"command": f"step {i}"}, words(900)) for i in range(3)]
+        transcript.clear(calls[0])
+        transcript.assistant("Done.")
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        expect(row(page, 3)).to_contain_text("the agent cleared its output, as it recorded after message 7")
+        expect(row(page, 5)).not_to_contain_text("cleared")
+        page.get_by_role("tab", name="History").click()
+        entry = page.locator(".operations li").first
+        expect(entry).to_contain_text("the agent cleared about 900 tokens: 1 old output (Bash)")

@@ -58,14 +58,21 @@ class Transcript:
         """Append a signed thought."""
         self._say([{"type": "thinking", "thinking": text, "signature": "c2lnbmVk"}], tokens)
 
-    def call(self, tool: str, arguments: dict[str, Any], result: str, tokens: int = 0) -> None:
-        """Append a tool call and its result."""
+    def call(self, tool: str, arguments: dict[str, Any], result: str, tokens: int = 0) -> str:
+        """Append a tool call and its result; return the call's id."""
         name = f"toolu_{uuid.uuid4().hex[:20]}"
         self._say([{"type": "tool_use", "id": name, "name": tool, "input": arguments}], tokens)
         self._write(
             "user",
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": result}]},
         )
+        return name
+
+    def clear(self, *calls: str) -> None:
+        """Record that the outputs of these calls are no longer sent, as newer versions do."""
+        gone = "[Old tool result content cleared]"
+        cut = {"type": "tool_results_cut", "callIds": calls, "standIn": gone, "roughTokens": 900 * len(calls)}
+        self._write("attachment", {}, attachment=cut)
 
     @property
     def last(self) -> str | None:

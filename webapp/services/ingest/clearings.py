@@ -128,10 +128,11 @@ def apply_recorded(session: Session, record: Cleared) -> None:
         for message, features in zip(outputs, answered, strict=True)
         if not wanted.keys().isdisjoint(features.results)
     ]
-    taken = [_cleared(session, message, wanted) for message in named]
+    done = "cleared{}" if set(texts) == {habit.text} else "replaced{} by shorter texts"
+    each = f"the agent {done.format(' its output')}, as it recorded after message {session.row.next_no - 1:,}"
+    taken = [_cleared(session, message, wanted, each) for message in named]
     said = f" about {record.tokens:,} tokens" if record.tokens else ""
-    shorter = " by shorter texts" if record.texts else ""
-    reason = f"the agent {'replaced' if shorter else 'cleared'}{said}{shorter}: {_old_outputs(named)}"
+    reason = f"the agent {done.format(said)}: {_old_outputs(named)}"
     _replace(change, taken, reason)
     session.state.calibration = calibration.after_rewind(session.state.calibration)
     batch.notice(agent_operation_id(record), reason, at)
@@ -157,8 +158,13 @@ def _outputs(session: Session, before: int) -> list[MessageRow]:
     return [rows[no] for no in there if no in rows and rows[no].role == "tool"]
 
 
-def _cleared(session: Session, message: MessageRow, texts: Mapping[str, str] | str) -> ClearedOutput:
-    """Return a message with its outputs cleared: all replaced by one text, or those of the calls in `texts`."""
+def _cleared(
+    session: Session, message: MessageRow, texts: Mapping[str, str] | str, recorded: str = ""
+) -> ClearedOutput:
+    """Return a message with its outputs cleared: all replaced by one text, or those of the calls in `texts`.
+
+    `recorded` says in words what the agent recorded, if it did.
+    """
     cleared = whole(message.role, session.environment.store.log.entries_of(session.key, message))
     calls = [result.call_id for result in cleared.results]
     results = (
@@ -167,7 +173,7 @@ def _cleared(session: Session, message: MessageRow, texts: Mapping[str, str] | s
     for call_id, text in results.items():
         cleared = cleared.with_result_text(call_id, text)
     tokens = estimate_message_tokens(cleared, session.counter)
-    return ClearedOutput(message, tokens, Replacement(tokens, results, by_agent=True).text)
+    return ClearedOutput(message, tokens, Replacement(tokens, results, by_agent=True, recorded=recorded).text)
 
 
 def _replace(change: ContextChange, taken: Sequence[ClearedOutput], reason: str) -> None:

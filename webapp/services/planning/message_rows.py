@@ -15,7 +15,7 @@ from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, RemovalReason
 
 SHORTENED = "its output was shortened by an earlier prune"
-CLEARED = "the agent probably cleared its output, without recording it"
+CLEARED = "the agent probably cleared its output, without recording it"  # where it did, `recorded` says so
 
 
 def message_answer(row: MessageRow, planned: SessionPlan | None, left: RemovalReason | None) -> Message:
@@ -60,7 +60,8 @@ def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
     view, scale, fate = planned.view, planned.scale, planned.plan.fate(position)
     detail, text = explain(planned, position), view.replacements.get(row.no)
     if text is not None and fate in ("kept", "protected"):
-        detail.reason = CLEARED if Replacement.of_text(text).by_agent else SHORTENED
+        replaced = Replacement.of_text(text)
+        detail.reason = (replaced.recorded or CLEARED) if replaced.by_agent else SHORTENED
     found = _answer(row, detail, planned.settings.weights, fate, scale.part(view.history.tokens[position]))
     short = planned.plan.shortenings.get(position)
     return replace(

@@ -20,13 +20,15 @@ from webapp.store.log import MessageRow
 class Replacement:
     """A replacement: the `tokens` of the message with it, and texts by call id (`results`).
 
-    `parts`, if there are any, replace the whole message. `by_agent`: the agent itself sends it.
+    `parts`, if there are any, replace the whole message. `by_agent`: the agent itself sends it. `recorded` says so in
+    words if the agent recorded that; it is empty if only its real input shows it.
     """
 
     tokens: int
     results: Mapping[str, str]
     parts: tuple[Part, ...] | None = None
     by_agent: bool = False
+    recorded: str = ""
 
     @classmethod
     def of_text(cls, text: str) -> Replacement:
@@ -38,6 +40,7 @@ class Replacement:
             stored.get("results") or {},
             tuple(map(part_from_dict, parts)) if parts is not None else None,
             stored.get("by") == "agent",
+            stored.get("recorded", ""),
         )
 
     @property
@@ -48,6 +51,8 @@ class Replacement:
             stored["parts"] = [part_to_dict(part) for part in self.parts]
         if self.by_agent:
             stored["by"] = "agent"
+        if self.recorded:
+            stored["recorded"] = self.recorded
         return orjson.dumps(stored).decode()
 
 

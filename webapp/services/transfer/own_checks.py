@@ -50,6 +50,8 @@ class Replacement:
     tokens: int
     results: dict[str, str] | None = None
     parts: list[dict[str, Any]] | None = None
+    by: str | None = None
+    recorded: str = ""
 
 
 def check(session: Record, rows: Sequence[Record]) -> None:

@@ -27,6 +27,12 @@ def working(count: int, real: int, cleared_at: int | None = None, lost: int = 0)
     return records
 
 
+def reasons(app: App) -> dict[int, str | None]:
+    """Return the reasons of the messages whose outputs are not sent as they are, by number."""
+    shown = app.messages.page("s", PageRequest(limit=100)).messages
+    return {message.number: message.reason for message in shown if message.shortened}
+
+
 def session(app: App, records: list[Record], step: int = 1_000) -> str:
     """Append records to a session of Claude Code, `step` at a time; return its id."""
     followed(app, model="claude-sonnet-4-5")
@@ -114,11 +120,7 @@ class TestAClearedMessage:
     def test_names_the_agent_as_the_cause(self, app: App) -> None:  # X24
         """Its reason is the agent's clearing, not a prune."""
         session(app, working(20, 20_000, cleared_at=15, lost=6_000))
-        reasons = {
-            m.number: m.reason for m in app.messages.page("s", PageRequest(limit=100)).messages if m.shortened
-        }
-        assert reasons
-        assert set(reasons.values()) == {"the agent probably cleared its output, without recording it"}
+        assert set(reasons(app).values()) == {"the agent probably cleared its output, without recording it"}
 
 
 class TestARecordedClearing:
@@ -160,3 +162,29 @@ class TestARecordedClearing:
         assert [Replacement.of_text(text).results for text in texts] == [{"c0": "first"}, {"c2": "third"}]
         [mark] = [m for m in app.timelines.of("s").changes if m.kind == "clearing"]
         assert mark.label == "the agent replaced by shorter texts: 2 old outputs (Bash)"
+
+    @pytest.mark.parametrize("texts", [(), ("[Old tool result content cleared]",) * 3])
+    def test_says_so_of_each_output(self, app: App, texts: tuple[str, ...]) -> None:  # X24
+        """Nothing is probable about what the agent recorded, in whichever way; the message before it says when."""
+        records = self.records()
+        records[11] = Cleared(("c0", "c1", "c2"), 3_600, "micro", texts=texts)
+        session(app, records)
+        said = "the agent cleared its output, as it recorded after message 11"
+        assert reasons(app) == dict.fromkeys((3, 5, 7), said)
+        [mark] = [m for m in app.timelines.of("s").changes if m.kind == "clearing"]
+        assert mark.label == "the agent cleared about 3,600 tokens: 3 old outputs (Bash)"
+
+    def test_says_that_an_output_is_a_shorter_text(self, app: App) -> None:  # X24
+        """An output that is replaced by words of its own is not gone."""
+        session(app, [*self.records()[:11], Cleared(("c0",), 0, "cut", texts=("first lines",))])
+        said = "the agent replaced its output by shorter texts, as it recorded after message 11"
+        assert reasons(app) == {3: said}
+
+    def test_is_told_from_a_later_probable_one(self, app: App) -> None:  # X24
+        """Each message has the sentence of its own clearing."""
+        records = working(20, 20_000, cleared_at=15, lost=6_000)
+        session(app, [*records[:11], Cleared(("c0",), 0, "micro"), *records[11:]])
+        found = reasons(app)
+        assert found.pop(3) == "the agent cleared its output, as it recorded after message 11"
+        assert found
+        assert set(found.values()) == {"the agent probably cleared its output, without recording it"}

@@ -143,3 +143,10 @@ class TestAnExport:
             ValueError, match=r"^messages 1: bad value for card\.calls\.0\.name: input should be"
         ):
             check(changed[1], changed[2:-1])
+
+    def test_with_an_invalid_record_of_a_clearing_is_refused(self, records: Records) -> None:
+        """Pages show what the agent recorded as words."""
+        changed = copy.deepcopy(records)
+        inside("stand_in", tokens=1, results={}, by="agent", recorded=5)(of(changed, "context_items"))
+        with pytest.raises(ValueError, match=r"bad value for stand_in\.recorded: input should be"):
+            check(changed[1], changed[2:-1])
