@@ -135,7 +135,7 @@ class Planning:
         name = None if inputs.spare or inputs.drop else (settings, budget, inputs.strategy)
         with view.lock:
             _refuse_pinned(view, inputs.drop, inputs.spare)
-            preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
+            preset, settings = preset_of(settings), settings_for(settings, view.history.task_counts)
             plan = _once(view, name, lambda: self._planned(view, settings, budget, inputs))
             if exactly:
                 plan = _once(view, name and ("exact", name), lambda: exact(session, view, plan))
