@@ -75,7 +75,7 @@ class CoppiceMemory extends ReadingElement {
       this.#proposed = event.detail.count;
       this.requestUpdate();
     });
-    this.listen(this, "kept", () => this.reader.restart());
+    this.listen(this, "kept", () => this.refresher.restart());
     this.actions({
       kind: (target) => this.#show(/** @type {Kind} */ (target.dataset.name)),
       add: () => this.#add(),
@@ -115,7 +115,7 @@ class CoppiceMemory extends ReadingElement {
     this.#kept = null;
     this.#editing = null;
     this.requestUpdate();
-    this.reader.restart();
+    this.refresher.restart();
   }
 
   /** @param {number | null} id */
@@ -177,7 +177,7 @@ class CoppiceMemory extends ReadingElement {
       if (!isMissing(error)) throw error;
       await api.keep(kind, { text }); // its session is no longer here
     }
-    await this.reader.restart();
+    await this.refresher.restart();
   }
 
   view() {

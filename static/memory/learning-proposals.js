@@ -74,7 +74,7 @@ export class LearningProposals extends ReadingElement {
 
   #changed() {
     this.emit("kept");
-    return this.reader.restart();
+    return this.refresher.restart();
   }
 
   view() {

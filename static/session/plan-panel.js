@@ -11,7 +11,7 @@ import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, nothing, withCode } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
-import { pauseAfter } from "../shared/reader.js";
+import { pauseAfter } from "../shared/refresher.js";
 import { whenLive } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { Choices, NO_CHOICES } from "./choices.js";
