@@ -13,7 +13,7 @@ import { FIRST } from "./viewport.js";
 /** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
 /** Rows kept above and below those that are drawn. */
-const KEPT = 300;
+const ROWS_KEPT = 300;
 const INTERVAL_MS = 1000;
 /** New rows slide in unless others came so shortly before: then one movement would run into the next. */
 const SLIDE_MS = 300;
@@ -321,6 +321,6 @@ export class Listing {
   /** Removes the rows far from those that are drawn. */
   #dropFarRows() {
     const { span, here } = this.#viewport;
-    this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
+    this.rows.keep({ from: span.from - ROWS_KEPT, to: span.to + ROWS_KEPT }, here);
   }
 }
