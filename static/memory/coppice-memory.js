@@ -180,7 +180,7 @@ class CoppiceMemory extends ReadingElement {
     await this.refresher.restart();
   }
 
-  view() {
+  template() {
     const memories = this.#memories ?? [];
     const { one, title, help, none } = KINDS[this.#kind];
     const many = title.toLowerCase();

@@ -77,7 +77,7 @@ export class LearningProposals extends ReadingElement {
     return this.refresher.restart();
   }
 
-  view() {
+  template() {
     const found = this.#proposals ?? [];
     return html`<section aria-label="Proposed learnings">
       <header class="proposals-head">

@@ -111,7 +111,7 @@ class CoppiceSearch extends ReadingElement {
     }
   }
 
-  view() {
+  template() {
     const hits = this.#hits ?? [];
     const more = this.#next !== null ? ", the best matches of more" : "";
     const { q, session, role, tool, since, until } = this.#asked;

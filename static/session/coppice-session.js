@@ -437,7 +437,7 @@ class CoppiceSession extends CoppiceElement {
     this.#panels.load();
   }
 
-  view() {
+  template() {
     const session = this.#session;
     if (!session) return this.#gone ? deletedSession(this.#gone) : noSession(this.#error);
     const { tab, sheet, unloaded } = this.#panels;

@@ -92,7 +92,7 @@ export class HeavyPanel extends ReadingElement {
     }
   }
 
-  view() {
+  template() {
     const [messages, heaviest] = [this.#messages, this.#heaviest];
     return html`<div class="panel-body">
       ${this.problem("Could not read what is heaviest")}

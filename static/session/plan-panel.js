@@ -25,7 +25,7 @@ import {
   sinceSentence,
   trialOf,
 } from "./plan.js";
-import { chosen, planBody, planTitle } from "./plan-view.js";
+import { chosen, planBody, planTitle } from "./plan-body.js";
 import { enter, toSave, withoutOwn } from "./tuning.js";
 
 const TYPING_MS = 250;
@@ -327,7 +327,7 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  view() {
+  template() {
     const [plan, session] = [this.#plan, this.#session];
     if (!session) return nothing;
     const alone = this.#choices.takes && this.#options.max_tokens === undefined;

@@ -45,7 +45,7 @@ export function enter(options, plan, { name, value }) {
 }
 
 /** The fold with the weights and the tail, and the buttons that save what is tried.
- * @param {{ plan: Api.Plan, options: PlanOptions, weighing: boolean }} view */
+ * @param {{ plan: Api.Plan, options: PlanOptions, weighing: boolean }} state */
 export function tuning({ plan, options, weighing: open }) {
   const changes = Object.keys(toSave(options)).length > 0;
   const own = Object.keys(withoutOwn(plan)).length > 0;

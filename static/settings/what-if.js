@@ -175,7 +175,7 @@ export class WhatIf extends ReadingElement {
     }
   }
 
-  view() {
+  template() {
     const session = this.#session;
     return html`<section class="panel" aria-labelledby="what-if-title">
       <header><h2 id="what-if-title">What it would do</h2></header>

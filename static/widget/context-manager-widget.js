@@ -230,7 +230,7 @@ export class ContextManagerWidget extends CoppiceElement {
     };
   }
 
-  view() {
+  template() {
     const stats = this.#stats;
     const gauge = stats && mainGauge(stats.session);
     const of =
