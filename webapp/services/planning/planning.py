@@ -23,7 +23,7 @@ from scoring.history import History, reads_keywords, settings_for, text_of
 from scoring.planning import PrunePlan, Shortening, plan_prune, shortening, with_shortened
 from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
 from webapp.errors import Conflict, StalePlan
-from webapp.services.planning.exact_costs import exact
+from webapp.services.planning.exact_tokens import exact
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.limits import Limits
