@@ -1,4 +1,4 @@
-"""The verdict on a session (X18): the advice on its context, decided from its facts alone.
+"""The verdict on a session (X18): the advice on its context, decided from its situation alone.
 
 Nothing is advised without need. Above the target something has to be done. Below it, only clearing redundant outputs
 can be worth it, and only if that pays back within the calls that are left at the session's own pace.
@@ -51,8 +51,8 @@ class Clearing:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFacts:
-    """The facts that a verdict is made from; all sizes are in tokens, as shown on the pages.
+class Situation:
+    """The situation that a verdict is made on; all sizes are in tokens, as shown on the pages.
 
     `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is the
     tokens a turn adds, None if unknown. `days_unused` counts whole days and matters if the activity is "unused".
@@ -121,49 +121,53 @@ def _turns_until(bound: int, tokens: int, growth: int | None) -> int | None:
     return None if growth is None or growth <= 0 else max(0, (bound - tokens) // growth)
 
 
-def verdict_of(facts: SessionFacts) -> Verdict:
-    """Return the verdict on a session with these facts."""
-    if facts.tokens <= 0:
+def verdict_of(situation: Situation) -> Verdict:
+    """Return the verdict on a session in this situation."""
+    if situation.tokens <= 0:
         return Verdict("empty", "Nothing in it yet", URGENCY["empty"])
-    if facts.activity in ("unused", "ended"):
-        why = "it has ended" if facts.activity == "ended" else f"not used for {_duration(facts.days_unused)}"
-        return _nothing_needed("over", facts, f": {why}")
-    if facts.tokens > facts.target:
-        return _above(facts)
-    if (clear := facts.clear) is not None and _is_worth_clearing(facts, clear):
+    if situation.activity in ("unused", "ended"):
+        why = (
+            "it has ended"
+            if situation.activity == "ended"
+            else f"not used for {_duration(situation.days_unused)}"
+        )
+        return _nothing_needed("over", situation, f": {why}")
+    if situation.tokens > situation.target:
+        return _above(situation)
+    if (clear := situation.clear) is not None and _is_worth_clearing(situation, clear):
         back = _payback(clear.price) or " makes every call smaller"
-        waits = facts.waits(clear.price)
+        waits = situation.waits(clear.price)
         text = f"{_redundant_words(clear)}: clearing them{back}{WHEN_COLD if waits else ''}"
         kind: Kind = "wait" if waits else "clear"
-        return _advice(kind, facts, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
-    return _nothing_needed("fine", facts, _pace(facts))
+        return _advice(kind, situation, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
+    return _nothing_needed("fine", situation, _pace(situation))
 
 
-def price_needed(facts: SessionFacts) -> Literal["prune", "clear"] | None:
+def price_needed(situation: Situation) -> Literal["prune", "clear"] | None:
     """Return the plan whose price the verdict depends on, `prune` or `clear`; None where it depends on none."""
-    if facts.tokens <= 0 or facts.activity in ("unused", "ended"):
+    if situation.tokens <= 0 or situation.activity in ("unused", "ended"):
         return None
-    if facts.tokens <= facts.target:
-        return "clear" if _can_be_sent(facts) else None
-    of_sub_agent = facts.sub_agent and facts.followed
-    return "prune" if facts.pruned > facts.target and not of_sub_agent else None
+    if situation.tokens <= situation.target:
+        return "clear" if _can_be_sent(situation) else None
+    of_sub_agent = situation.sub_agent and situation.followed
+    return "prune" if situation.pruned > situation.target and not of_sub_agent else None
 
 
-def _nothing_needed(kind: Kind, facts: SessionFacts, why: str) -> Verdict:
-    return Verdict(kind, f"{_fullness(facts)}. Nothing needed{why}", URGENCY[kind])
+def _nothing_needed(kind: Kind, situation: Situation, why: str) -> Verdict:
+    return Verdict(kind, f"{_fullness(situation)}. Nothing needed{why}", URGENCY[kind])
 
 
 def _advice(
     kind: Kind,
-    facts: SessionFacts,
+    situation: Situation,
     text: str,
     action: Action,
     label: str,
     *,
     max_tokens: int | None = None,
 ) -> Verdict:
-    urgency = URGENCY[kind] if facts.activity == "live" else min(URGENCY[kind], RESTING)
-    safety = UNTOUCHED if facts.followed else REVERSIBLE
+    urgency = URGENCY[kind] if situation.activity == "live" else min(URGENCY[kind], RESTING)
+    safety = UNTOUCHED if situation.followed else REVERSIBLE
     safety = {"resume": NEW_FILE, "export": ""}.get(action, safety)
     return Verdict(kind, text, urgency, action, label, safety, max_tokens)
 
@@ -171,70 +175,72 @@ def _advice(
 # -- above the target
 
 
-def _above(facts: SessionFacts) -> Verdict:
-    target = _percent(facts.target, facts)
-    if facts.followed and facts.pruned <= facts.target:
-        return _resume(facts)
-    if facts.sub_agent and facts.followed:
-        return _nothing_needed("fine", facts, ": a sub-agent ends with its task")
-    price, turns = facts.prune, facts.turns_to_limit
+def _above(situation: Situation) -> Verdict:
+    target = _percent(situation.target, situation)
+    if situation.followed and situation.pruned <= situation.target:
+        return _resume(situation)
+    if situation.sub_agent and situation.followed:
+        return _nothing_needed("fine", situation, ": a sub-agent ends with its task")
+    price, turns = situation.prune, situation.turns_to_limit
     if price is not None and price.freed <= 0:
-        text = f"{_fullness(facts)}, above the target of {target}, and all that is left is protected"
-        return _advice("above", facts, text, "prune", "See why…")
-    if _runs_out(facts):
-        return _advice("now", facts, _now(facts, turns), "prune", "See the plan…")
-    freed = facts.pruned - facts.aim if price is None else price.freed
-    aim = _percent(facts.aim, facts)
-    text = f"{_fullness(facts)}, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
+        text = f"{_fullness(situation)}, above the target of {target}, and all that is left is protected"
+        return _advice("above", situation, text, "prune", "See why…")
+    if _runs_out(situation):
+        return _advice("now", situation, _now(situation, turns), "prune", "See the plan…")
+    freed = situation.pruned - situation.aim if price is None else price.freed
+    aim = _percent(situation.aim, situation)
+    text = f"{_fullness(situation)}, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
     if price is not None and (back := _payback(price)):
-        if facts.waits(price):
-            return _advice("wait", facts, f"{text} and{back}{WHEN_COLD}", "prune", "See the plan…")
-        soon = facts.pays_back(price, turns)
+        if situation.waits(price):
+            return _advice("wait", situation, f"{text} and{back}{WHEN_COLD}", "prune", "See the plan…")
+        soon = situation.pays_back(price, turns)
         text += f" and{back}" if soon else f", but{back}, more than are left before it is full"
-    return _advice("above", facts, text, "prune", "See the plan…")
+    return _advice("above", situation, text, "prune", "See the plan…")
 
 
-def _runs_out(facts: SessionFacts) -> bool:
+def _runs_out(situation: Situation) -> bool:
     """Return whether the context is full, or will be in a few turns."""
-    turns = facts.turns_to_limit
-    return facts.tokens >= facts.limit or (turns is not None and turns <= FEW_TURNS)
+    turns = situation.turns_to_limit
+    return situation.tokens >= situation.limit or (turns is not None and turns <= FEW_TURNS)
 
 
-def _now(facts: SessionFacts, turns: int | None) -> str:
-    begin = "Prune now" if facts.activity == "live" else "Prune before you go on"
-    text = f"{begin}: {_fullness(facts) if facts.tokens >= facts.limit else _turns_left(turns or 0)}"
-    if (price := facts.prune) is not None and (back := _payback(price)):
+def _now(situation: Situation, turns: int | None) -> str:
+    begin = "Prune now" if situation.activity == "live" else "Prune before you go on"
+    text = (
+        f"{begin}: {_fullness(situation) if situation.tokens >= situation.limit else _turns_left(turns or 0)}"
+    )
+    if (price := situation.prune) is not None and (back := _payback(price)):
         text += f", and freeing about {_tokens(price.freed)} tokens{back}"
     return text
 
 
-def _resume(facts: SessionFacts) -> Verdict:
+def _resume(situation: Situation) -> Verdict:
     """Return the verdict if the pruned view is small enough but the agent still sends the whole context."""
-    share, pruned = _percent(facts.tokens, facts), _percent(facts.pruned, facts)
-    if facts.resumable and facts.cache_is_warm and not _runs_out(facts):
+    share, pruned = _percent(situation.tokens, situation), _percent(situation.pruned, situation)
+    if situation.resumable and situation.cache_is_warm and not _runs_out(situation):
         text = f"Resume from the pruned copy when the provider's cache is cold: it is {pruned} full"
-        return _advice("wait", facts, f"{text}, the agent's own context {share}", "resume", "Resume…")
-    if facts.resumable:
+        return _advice("wait", situation, f"{text}, the agent's own context {share}", "resume", "Resume…")
+    if situation.resumable:
         text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
-        return _advice("resume", facts, text, "resume", "Resume…")
-    if facts.sub_agent:
-        return _nothing_needed("fine", facts, ": a sub-agent ends with its task")
+        return _advice("resume", situation, text, "resume", "Resume…")
+    if situation.sub_agent:
+        return _nothing_needed("fine", situation, ": a sub-agent ends with its task")
     text = f"{share} full: the pruned copy, {pruned} full, can be exported"
-    return _advice("above", facts, text, "export", "Export…")
+    return _advice("above", situation, text, "export", "Export…")
 
 
 # -- below the target
 
 
-def _is_worth_clearing(facts: SessionFacts, clear: Clearing) -> bool:
+def _is_worth_clearing(situation: Situation, clear: Clearing) -> bool:
     """Return whether the gain is worth a prune and pays back before the target is reached."""
-    enough = clear.price.freed >= facts.least_gain
-    return _can_be_sent(facts) and enough and facts.pays_back(clear.price, facts.turns_to_target)
+    enough = clear.price.freed >= situation.least_gain
+    return _can_be_sent(situation) and enough and situation.pays_back(clear.price, situation.turns_to_target)
 
 
-def _can_be_sent(facts: SessionFacts) -> bool:
+def _can_be_sent(situation: Situation) -> bool:
     """Return whether there is a way to send a smaller pruned view to the provider."""
-    return not facts.followed or facts.resumable
+    return not situation.followed or situation.resumable
 
 
 def _redundant_words(clear: Clearing) -> str:
@@ -250,10 +256,10 @@ def _redundant_words(clear: Clearing) -> str:
     return f"{counted(reads, 'superseded read')} of {name} {holds}"
 
 
-def _pace(facts: SessionFacts) -> str:
-    if facts.automatic and not facts.followed:
+def _pace(situation: Situation) -> str:
+    if situation.automatic and not situation.followed:
         return ": it prunes automatically above the target"
-    turns = facts.turns_to_target
+    turns = situation.turns_to_target
     if turns is None:
         return ""
     return f": {_turns_left(turns)} at this pace" if turns else " yet: above the target at the next turn"
@@ -262,10 +268,12 @@ def _pace(facts: SessionFacts) -> str:
 # -- words
 
 
-def _fullness(facts: SessionFacts) -> str:
+def _fullness(situation: Situation) -> str:
     """Return how full the context is, and how full a resume from the pruned view would be."""
-    share, pruned = _percent(facts.tokens, facts), _percent(facts.pruned, facts)
-    waits = facts.followed and facts.resumable and facts.pruned < facts.tokens and pruned != share
+    share, pruned = _percent(situation.tokens, situation), _percent(situation.pruned, situation)
+    waits = (
+        situation.followed and situation.resumable and situation.pruned < situation.tokens and pruned != share
+    )
     return f"{share} full, its pruned copy {pruned}" if waits else f"{share} full"
 
 
@@ -294,10 +302,10 @@ def _payback(price: Price) -> str:
     return f" pays back after {counted(calls, 'call')}" if calls else " pays back at once"
 
 
-def _percent(tokens: int, facts: SessionFacts) -> str:
+def _percent(tokens: int, situation: Situation) -> str:
     """Return a share of the limit in whole percent, with one decimal within a percent of the target."""
-    share = 100 * tokens / facts.limit
-    near = tokens != facts.target and abs(tokens - facts.target) < facts.limit / 100
+    share = 100 * tokens / situation.limit
+    near = tokens != situation.target and abs(tokens - situation.target) < situation.limit / 100
     return f"{share:,.1f} %" if near else f"{share:,.0f} %"
 
 

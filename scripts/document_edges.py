@@ -19,7 +19,7 @@ from scripts.api_examples import examples
 from webapp import bodies, events
 from webapp.commands.cli import commands
 from webapp.events import Event
-from webapp.live.notices import NOTES, notes_of
+from webapp.live.notices import NOTICES, notices_of
 from webapp.routes.api import routes
 from webapp.routes.api.documents import PARAMETER, WHY, build_document, failing
 from webapp.routes.api.routing import Route
@@ -190,21 +190,21 @@ def events_page() -> str:
 def event_lines(example: Event) -> list[str]:
     """Return the section of one event: its meaning and the messages it makes."""
     lines = [f"### {type(example).__name__}", "", described(type(example)), ""]
-    for note in notes_of(example):
-        room = f"`{note.room}`".replace("s1", "<id>") if note.room else "every room"
-        names = [f"`{name}`" for name in message_names(note)]
+    for notice in notices_of(example):
+        room = f"`{notice.room}`".replace("s1", "<id>") if notice.room else "every room"
+        names = [f"`{name}`" for name in message_names(notice)]
         lines.append(f"- {room}: {', '.join(names)}")
     return [*lines, ""]
 
 
-def message_names(note: Any) -> Iterator[str]:
-    """Yield the messages that a note makes, in the order in which they are sent."""
-    if note.row:
+def message_names(notice: Any) -> Iterator[str]:
+    """Yield the messages that a notice makes, in the order in which they are sent."""
+    if notice.row:
         yield "session:updated"
-    if note.appended:
+    if notice.appended:
         yield "messages:appended"
-    yield from (name for name, _ in note.events)
-    if note.stats:
+    yield from (name for name, _ in notice.events)
+    if notice.stats:
         yield "context:stats"
 
 
@@ -215,7 +215,9 @@ def message_rows() -> Iterator[str]:
     yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"
     yield "| `context:stats` | `session_id` and [Stats](api.md#stats) |"
     shown = (*EXAMPLES, *MORE_EXAMPLES)
-    payloads = {name: payload for one in shown for note in notes_of(one) for name, payload in note.events}
+    payloads = {
+        name: payload for one in shown for notice in notices_of(one) for name, payload in notice.events
+    }
     read_later = {
         "settings:changed": "the settings ([SettingsDoc](api.md#settingsdoc))",
         "models:changed": "`models`",
@@ -288,7 +290,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def main() -> int:
     """Write the pages and print those that changed."""
-    assert set(NOTES) == {type(one) for one in EXAMPLES}, "an event lacks its example"  # noqa: S101
+    assert set(NOTICES) == {type(one) for one in EXAMPLES}, "an event lacks its example"  # noqa: S101
     for name, make in PAGES.items():
         path, text = ROOT / name, make()
         if not path.is_file() or path.read_text("utf-8") != text:

@@ -26,7 +26,7 @@ from webapp.events import Event
 log = logging.getLogger("coppice.queue")
 
 # Entries that the stream keeps, and that a worker reads when it starts.
-KEPT = 20_000
+EVENTS_KEPT = 20_000
 # Events that wait while Redis does not answer. If there are more, the workers learn that events are missing.
 WAITING = 20_000
 # How often a worker reports that it is alive, and how long after its last report it counts as gone.
@@ -98,7 +98,7 @@ class Queue:
         """
         try:
             self._beat()
-            found = self._redis.xrevrange(self._stream, count=KEPT)
+            found = self._redis.xrevrange(self._stream, count=EVENTS_KEPT)
             if not found:
                 self._last = self._redis.xadd(self._stream, {"e": NOTHING})
         except self._redis.faults as error:
@@ -148,7 +148,7 @@ class Queue:
         try:
             pipe = self._redis.pipeline(transaction=True)
             for text in some:
-                pipe.xadd(self._stream, {"e": text}, maxlen=KEPT, approximate=True)
+                pipe.xadd(self._stream, {"e": text}, maxlen=EVENTS_KEPT, approximate=True)
             pipe.execute()
         except BaseException:
             with self._wake:
@@ -164,7 +164,7 @@ class Queue:
             # The clock of Redis may have gone back. Only one of the workers that see it reports it.
             if abs(now - int(at)) > GONE_SECONDS and self._redis.hdel(self._alive, worker):
                 log.warning("a worker ended without signing off; pages read again what they show")
-                self._redis.xadd(self._stream, {"e": LOST}, maxlen=KEPT, approximate=True)
+                self._redis.xadd(self._stream, {"e": LOST}, maxlen=EVENTS_KEPT, approximate=True)
 
     def _read(self, heard: Heard, lost: Callable[[], None]) -> None:
         broken = False

@@ -28,7 +28,7 @@ from scoring.history.features import (
 )
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
 from scoring.history.mentions import Mentions
-from scoring.history.task_recognition import Facts, names_file, recognise, settings_for, task_type_of
+from scoring.history.task_recognition import TaskCounts, names_file, recognise, settings_for, task_type_of
 from scoring.history.tool_traces import (
     FAILED,
     READ,
@@ -59,12 +59,12 @@ __all__ = [
     "Content",
     "Cues",
     "Edit",
-    "Facts",
     "Features",
     "History",
     "Mentions",
     "Row",
     "Rows",
+    "TaskCounts",
     "Touch",
     "analyse",
     "argument_values",

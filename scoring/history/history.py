@@ -18,7 +18,7 @@ from scoring.history.content.words import words_of
 from scoring.history.feature_cache import FEATURES
 from scoring.history.features import Features, analyse, analyse_text, rated, text_of
 from scoring.history.mentions import Mentions
-from scoring.history.task_recognition import Facts, settings_for
+from scoring.history.task_recognition import TaskCounts, settings_for
 from scoring.messages import Message
 from scoring.settings import AUTO, FORESIGHT, STRATEGIES, Settings, lexicon_of
 from scoring.signals import SIGNALS
@@ -67,11 +67,12 @@ class History:
 
     `systems` and `own_words` are the positions, in order, of system messages and of those with a user's own words.
     `pinned` and `drop_first` are sets of positions that the caller can change at any time; everything else is read
-    only. `facts` are used to recognise the task type; callers with a longer log set those of the log. `unit_tokens[h]`
-    is the sum of the unit with the head h, and 0 at positions that are not heads. `summarised` is the number of
-    messages before the last summary (summaries are not in the history); `summary_tokens` is the size of the summaries.
-    `numbers` are the message numbers used in reasons; if empty, they are the positions counted from 1. The messages of
-    a `dated` history have times, which the line in place of a cleared output names. A `frozen` history is a snapshot.
+    only. The task type is recognised from `task_counts`; callers with a longer log set those of the log.
+    `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are not heads. `summarised` is the
+    number of messages before the last summary (summaries are not in the history); `summary_tokens` is the size of the
+    summaries. `numbers` are the message numbers used in reasons; if empty, they are the positions counted from 1. The
+    messages of a `dated` history have times, which the line in place of a cleared output names. A `frozen` history is
+    a snapshot.
     """
 
     features: list[Features] = field(default_factory=list)
@@ -85,7 +86,7 @@ class History:
     drop_first: set[int] = field(default_factory=set)
     units: Units = field(default_factory=Units)
     mentions: Mentions = field(default_factory=Mentions)
-    facts: Facts = field(default_factory=Facts)
+    task_counts: TaskCounts = field(default_factory=TaskCounts)
     unit_tokens: list[int] = field(default_factory=list)
     summarised: int = 0
     summary_tokens: int = 0
@@ -163,7 +164,7 @@ class History:
         out = History()
         for name in self.__slots__:
             setattr(out, name, copy(getattr(self, name)))
-        out.mentions, out.facts = self.mentions.snapshot(), self.facts.copy()
+        out.mentions, out.task_counts = self.mentions.snapshot(), self.task_counts.copy()
         out.frozen = True
         return out
 
@@ -202,7 +203,7 @@ class History:
         self.systems += [n for n, role in enumerate(roles, first) if role == "system"]
         self.own_words += compress(range(first, len(self.roles)), own_words)
         self.mentions.extend(contents, roles)
-        self.facts.extend(features)
+        self.task_counts.extend(features)
         for gone in self.units.extend(features):
             self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
             self.unit_tokens[gone] = 0
@@ -215,7 +216,7 @@ class History:
         """Rate the keywords of messages again if the recognised task type has another keyword list."""
         if not reads_keywords(settings):
             return
-        lexicon = lexicon_of(settings_for(settings, self.facts).keywords)
+        lexicon = lexicon_of(settings_for(settings, self.task_counts).keywords)
         for position, features in enumerate(self.features):
             again = rated(features, messages[position], lexicon)
             self.features[position], self.keywords[position] = again, again.keywords

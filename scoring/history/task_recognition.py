@@ -1,6 +1,6 @@
-"""Recognises the task type of a session from a few facts that are counted as messages arrive.
+"""Recognises the task type of a session from a few counts, made as messages arrive.
 
-The facts are running sums over the whole log, so recognition costs the same for ten messages as for 100,000, and a
+The counts are running sums over the whole log, so recognition costs the same for ten messages as for 100,000, and a
 prune of the tool outputs does not change the type. If there are tool calls, the words in the names of the tools decide;
 otherwise the names of files in messages, and a system prompt with rules for serving customers. `settings_for` is the
 one place that turns a type into weights and keywords.
@@ -68,7 +68,7 @@ class Likeness(NamedTuple):
 
 
 @dataclass(slots=True)
-class Facts:
+class TaskCounts:
     """Counts over the messages of a session; bounded in size.
 
     `messages` excludes system messages; `outputs` are those with tool outputs; `talk` those of user and agent without
@@ -119,7 +119,7 @@ class Facts:
         else:
             self.others += sign
 
-    def copy(self) -> Facts:
+    def copy(self) -> TaskCounts:
         """Return a copy, which can be continued."""
         return replace(self, tools=dict(self.tools))
 
@@ -128,7 +128,7 @@ class Facts:
         return {**{name: getattr(self, name) for name in self.__slots__}, "tools": dict(self.tools)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Facts:
+    def from_dict(cls, data: Mapping[str, Any] | None) -> TaskCounts:
         """Return the counts that `to_dict` wrote; all are 0 for None."""
         known = {name: value for name, value in (data or {}).items() if name in cls.__slots__}
         return cls(**{**known, "tools": dict(known.get("tools", {}))})
@@ -144,24 +144,24 @@ def _is_file_in(names: str) -> bool:
     return "." in names and _FILE.search(names) is not None
 
 
-def recognise(facts: Facts) -> Likeness:
-    """Return the task type that these facts suggest."""
-    if facts.messages < FEW_MESSAGES:
+def recognise(counts: TaskCounts) -> Likeness:
+    """Return the task type that these counts suggest."""
+    if counts.messages < FEW_MESSAGES:
         return Likeness(ANY, "too little was said yet to tell what it looks like")
-    calls = facts.others + sum(facts.tools.values())
-    if calls < FEW_CALLS * facts.messages:
-        return _by_talk(facts, calls)
-    return _by_tools(facts, calls)
+    calls = counts.others + sum(counts.tools.values())
+    if calls < FEW_CALLS * counts.messages:
+        return _by_talk(counts, calls)
+    return _by_tools(counts, calls)
 
 
-def settings_for(settings: Settings, facts: Facts) -> Settings:
+def settings_for(settings: Settings, counts: TaskCounts) -> Settings:
     """Return the settings that apply to a session: with the weights and keywords of its task type.
 
     The result has the task type "any", so applying this again changes nothing.
     """
     if settings.task_type == ANY:
         return settings
-    own = settings.task_types.of(task_type_of(settings, facts))
+    own = settings.task_types.of(task_type_of(settings, counts))
     return replace(
         settings,
         task_type=ANY,
@@ -170,41 +170,43 @@ def settings_for(settings: Settings, facts: Facts) -> Settings:
     )
 
 
-def task_type_of(settings: Settings, facts: Facts) -> str:
+def task_type_of(settings: Settings, counts: TaskCounts) -> str:
     """Return the name of the task type that applies; "any" if the common settings do."""
-    return recognise(facts).name if settings.task_type == AUTO else settings.task_type
+    return recognise(counts).name if settings.task_type == AUTO else settings.task_type
 
 
-def _by_talk(facts: Facts, calls: int) -> Likeness:
+def _by_talk(counts: TaskCounts, calls: int) -> Likeness:
     tools = (
         "no tool was used"
         if not calls
-        else f"hardly any tool was used ({calls:,} in {facts.messages:,} messages)"
+        else f"hardly any tool was used ({calls:,} in {counts.messages:,} messages)"
     )
-    if facts.files >= NAMING_FILES * facts.talk > 0:
+    if counts.files >= NAMING_FILES * counts.talk > 0:
         return Likeness(
             "coding",
-            f"looks like coding: {_percent(facts.files, facts.talk)} of its messages name files; {tools}",
+            f"looks like coding: {_percent(counts.files, counts.talk)} of its messages name files; {tools}",
         )
-    if facts.rules >= RULES:
+    if counts.rules >= RULES:
         return Likeness(
             "support", f"looks like support: its system prompt has rules for serving customers; {tools}"
         )
     return Likeness("chat", f"looks like chat: {tools}")
 
 
-def _by_tools(facts: Facts, calls: int) -> Likeness:
+def _by_tools(counts: TaskCounts, calls: int) -> Likeness:
     kinds: dict[str, list[str]] = {}
-    for name in sorted(facts.tools, key=lambda one: (-facts.tools[one], one)):
-        if facts.tools[name] > 0:
+    for name in sorted(counts.tools, key=lambda one: (-counts.tools[one], one)):
+        if counts.tools[name] > 0:
             kinds.setdefault(type_of_tool(name), []).append(name)
-    counts = {kind: sum(facts.tools[name] for name in names) for kind, names in kinds.items() if kind != ANY}
-    best = max(counts, key=lambda kind: (counts[kind], kind), default=ANY)
-    share = f"{_percent(facts.outputs, facts.messages)} of its messages are tool outputs"
-    if best != ANY and 2 * counts[best] >= calls:
-        what = "most of them of" if counts[best] < calls else "of"
+    by_kind = {
+        kind: sum(counts.tools[name] for name in names) for kind, names in kinds.items() if kind != ANY
+    }
+    best = max(by_kind, key=lambda kind: (by_kind[kind], kind), default=ANY)
+    share = f"{_percent(counts.outputs, counts.messages)} of its messages are tool outputs"
+    if best != ANY and 2 * by_kind[best] >= calls:
+        what = "most of them of" if by_kind[best] < calls else "of"
         return Likeness(best, f"looks like {best}: {share}, {what} {_listed(kinds[best])}")
-    if facts.rules >= RULES and best != "coding":
+    if counts.rules >= RULES and best != "coding":
         return Likeness(
             "support", f"looks like support: its system prompt has rules for serving customers; {share}"
         )

@@ -26,7 +26,7 @@ LEAST_CHARS = 200
 READ_LINES = 2_000
 
 # Names of tools in lower case, without underscores and the prefix of an MCP server ("server__").
-_READERS = (
+_READ_TOOLS = (
     "read",
     "readfile",
     "readtextfile",
@@ -37,8 +37,8 @@ _READERS = (
     "fsread",
     "notebookread",
 )
-_WRITERS = ("write", "writefile", "writetofile", "createfile", "fswrite", "savefile")
-_KINDS: Mapping[str, str] = {**dict.fromkeys(_READERS, READ), **dict.fromkeys(_WRITERS, WRITE)}
+_WRITE_TOOLS = ("write", "writefile", "writetofile", "createfile", "fswrite", "savefile")
+_KINDS: Mapping[str, str] = {**dict.fromkeys(_READ_TOOLS, READ), **dict.fromkeys(_WRITE_TOOLS, WRITE)}
 # Editors that are one tool for everything name the action in `command`.
 _EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool", "texteditor", "fileeditor"})
 _COMMANDS: Mapping[str, str] = {"view": READ, "create": WRITE}

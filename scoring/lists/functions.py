@@ -85,7 +85,7 @@ def score_context_importance(
         MalformedMessage: a message in the list cannot be read.
     """
     columns = _read(history, settings, counter, format).columns
-    return score(columns, settings_for(settings, columns.facts)).scores
+    return score(columns, settings_for(settings, columns.task_counts)).scores
 
 
 def prune_context(

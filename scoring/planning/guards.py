@@ -95,7 +95,7 @@ def _is_conversation(history: History, spoken: list[int]) -> bool:
     outputs = sum(role == "tool" for role in history.roles)
     if len(spoken) <= CONVERSATION * len(history) or outputs >= FEW_OUTPUTS * len(history):
         return False
-    return recognise(history.facts).name != "support"
+    return recognise(history.task_counts).name != "support"
 
 
 def _rules(speech: list[str], spoken: list[int], kind: str) -> list[int]:

@@ -171,7 +171,7 @@ def plan_prune(
         history = History.of(history, settings=settings)
     _check_arguments(max_tokens, name, len(history), spare=spare, drop=drop)
     history = history.snapshot()
-    settings = settings_for(settings, history.facts)
+    settings = settings_for(settings, history.task_counts)
     chosen, protection = STRATEGIES[name], protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, chosen.choose, protection, drop)
     if decision.changes:  # a plan is responsible for what it drops, not for faults of its input

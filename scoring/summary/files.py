@@ -20,7 +20,7 @@ _VERBS: tuple[tuple[str, str], ...] = (
     ("update", "edited"), ("append", "edited"), ("modify", "edited"), ("save", "written"),
 )  # fmt: skip
 READ = "read"
-_READERS = ("read", "view", "cat", "open", "show", "get")
+_READ_TOOLS = ("read", "view", "cat", "open", "show", "get")
 _PATCH = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _PATCHED = {"Add": "created", "Update": "edited", "Delete": "deleted"}
 _SHELL: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -96,6 +96,6 @@ def _how(name: str, arguments: Mapping[str, Any]) -> str:
     said = [command] if isinstance(command, str) and " " not in command else []
     for plain in (one.lower() for one in (*said, name)):
         verb = next((how for part, how in _VERBS if part in plain), "")
-        if verb or any(part in plain for part in _READERS):
+        if verb or any(part in plain for part in _READ_TOOLS):
             return verb or READ
     return ""

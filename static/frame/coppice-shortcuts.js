@@ -21,7 +21,7 @@ class CoppiceShortcuts extends CoppiceElement {
     this.querySelector("dialog")?.showModal();
   }
 
-  view() {
+  template() {
     /** @type {Map<string, string[]>} */
     const byLabel = new Map();
     for (const { key, label } of allShortcuts()) byLabel.set(label, [...(byLabel.get(label) ?? []), key]);

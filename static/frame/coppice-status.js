@@ -99,7 +99,7 @@ class CoppiceStatus extends CoppiceElement {
     super.update();
   }
 
-  view() {
+  template() {
     const { state } = live;
     const theme = `Theme: ${this.#theme}`;
     return html`<span class="live" role="status" data-state=${state} title=${REASONS[state]}

@@ -113,7 +113,7 @@ class CoppiceToasts extends CoppiceElement {
   }
 
   /** An alert is announced when it is added, but a status only if it is added to a region that was there. */
-  view() {
+  template() {
     const shown = keyed(this.#shown ? [this.#shown] : [], "id", one);
     const isAlert = this.#shown?.kind === "error";
     return html`<div role="status">${!isAlert && shown}</div>${isAlert && shown}`;

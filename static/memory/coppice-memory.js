@@ -50,7 +50,7 @@ class CoppiceMemory extends ReadingElement {
   #kind = "memories";
   #q = "";
   /** @type {Api.Memory[] | null} */
-  #kept = null;
+  #memories = null;
   /** @type {number | null} */
   #editing = null;
   /** The text of that one when its editing began; a change elsewhere does not replace what is typed. */
@@ -75,7 +75,7 @@ class CoppiceMemory extends ReadingElement {
       this.#proposed = event.detail.count;
       this.requestUpdate();
     });
-    this.listen(this, "kept", () => this.reader.restart());
+    this.listen(this, "kept", () => this.refresher.restart());
     this.actions({
       kind: (target) => this.#show(/** @type {Kind} */ (target.dataset.name)),
       add: () => this.#add(),
@@ -100,8 +100,8 @@ class CoppiceMemory extends ReadingElement {
 
   /** @param {AbortSignal} signal */
   async read(signal) {
-    const kept = await api.kept(this.#kind, this.#q.trim(), signal);
-    if (!signal.aborted) this.#kept = kept;
+    const memories = await api.memories(this.#kind, this.#q.trim(), signal);
+    if (!signal.aborted) this.#memories = memories;
   }
 
   /** @param {Kind} kind */
@@ -112,16 +112,16 @@ class CoppiceMemory extends ReadingElement {
   }
 
   #showAgain() {
-    this.#kept = null;
+    this.#memories = null;
     this.#editing = null;
     this.requestUpdate();
-    this.reader.restart();
+    this.refresher.restart();
   }
 
   /** @param {number | null} id */
   #edit(id) {
     this.#editing = id;
-    this.#before = this.#kept?.find((one) => one.id === id)?.text ?? "";
+    this.#before = this.#memories?.find((one) => one.id === id)?.text ?? "";
     this.update();
     if (id !== null) this.#field("edited")?.focus();
   }
@@ -161,7 +161,7 @@ class CoppiceMemory extends ReadingElement {
 
   /** @param {number} id */
   #delete(id) {
-    const [kind, gone] = [this.#kind, this.#kept?.find((one) => one.id === id)];
+    const [kind, gone] = [this.#kind, this.#memories?.find((one) => one.id === id)];
     this.act("Could not delete it", async () => {
       await api.forget(kind, id);
       const run = () => gone && this.#keepAgain(kind, gone);
@@ -177,16 +177,17 @@ class CoppiceMemory extends ReadingElement {
       if (!isMissing(error)) throw error;
       await api.keep(kind, { text }); // its session is no longer here
     }
-    await this.reader.restart();
+    await this.refresher.restart();
   }
 
-  view() {
-    const kept = this.#kept ?? [];
+  template() {
+    const memories = this.#memories ?? [];
     const { one, title, help, none } = KINDS[this.#kind];
     const many = title.toLowerCase();
     const words = this.#q ? `No ${one} has these words.` : none;
-    const list = html`<ol class="panel hits">${keyed(kept, "id", (entry) => this.#row(entry))}</ol>`;
-    const empty = kept.length === 0 && !this.error && html`<p class="nothing">${words}</p>`;
+    const list = html`<ol class="panel hits">${keyed(memories, "id", (entry) => this.#row(entry))}</ol>`;
+    const isCounted = this.#memories && (this.#q !== "" || memories.length > 0);
+    const empty = memories.length === 0 && !this.error && html`<p class="nothing">${words}</p>`;
     return html`<div class="page-head">
         <h1>Memory</h1><span class="muted">short texts kept across sessions</span>
       </div>
@@ -197,7 +198,7 @@ class CoppiceMemory extends ReadingElement {
         <input class="search-field" type="search" .value=${this.#q} placeholder="Words to find"
           aria-label="Search ${many}" autocomplete="off">
         <span class="muted" role="status"
-          >${this.#kept && (this.#q !== "" || kept.length > 0) && counted(kept.length, one, many)}</span>
+          >${isCounted && counted(memories.length, one, many)}</span>
       </div>
       <p class="muted">${help}</p>
       <div class="panel" ?hidden=${this.#kind !== "learnings"}><learning-proposals></learning-proposals></div>
@@ -207,8 +208,8 @@ class CoppiceMemory extends ReadingElement {
         <div><button data-act="add">${icon("plus")}Keep it</button></div>
       </div></div>
       ${this.problem(`Could not read the ${many}`)}
-      ${this.#kept ? empty : !this.error && READING}
-      ${kept.length > 0 && list}`;
+      ${this.#memories ? empty : !this.error && READING}
+      ${memories.length > 0 && list}`;
   }
 
   /** @param {Kind} kind */

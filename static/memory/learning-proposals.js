@@ -74,10 +74,10 @@ export class LearningProposals extends ReadingElement {
 
   #changed() {
     this.emit("kept");
-    return this.reader.restart();
+    return this.refresher.restart();
   }
 
-  view() {
+  template() {
     const found = this.#proposals ?? [];
     return html`<section aria-label="Proposed learnings">
       <header class="proposals-head">

@@ -153,7 +153,7 @@ class CoppiceOverview extends ReadingElement {
     this.requestUpdate();
   }
 
-  view() {
+  template() {
     const empty = this.#sessions?.size === 0 && this.#awaited === null;
     badge(tally([...(this.#sessions?.values() ?? [])]).above);
     return html`${empty ? this.#emptyState() : this.#page()}<file-drop></file-drop>`;

@@ -141,7 +141,7 @@ export class FileDrop extends CoppiceElement {
     });
   }
 
-  view() {
+  template() {
     const current = this.#current;
     return html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
       ${this.#over && VEIL} ${current && this.#notice(current)}

@@ -41,7 +41,7 @@ class SavedTotals extends ReadingElement {
     this.removeAttribute("awaited");
   }
 
-  view() {
+  template() {
     if (!this.#saved) return nothing;
     const { aftermath } = this.#saved;
     const outcomes = aftermath && html`<p class="muted">${totalWords(aftermath)}.</p>`;

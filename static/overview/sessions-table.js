@@ -100,7 +100,7 @@ class SessionsTable extends CoppiceElement {
   }
 
   /** The part of the list that is in view, in pixels from its beginning. @param {Entry[]} entries */
-  #view(entries) {
+  #viewport(entries) {
     const begin = this.querySelector("tbody")?.getBoundingClientRect().top ?? 0;
     const focused = document.activeElement?.closest("tr[data-key]");
     const key = focused instanceof HTMLElement && this.contains(focused) ? focused.dataset.key : "";
@@ -108,13 +108,13 @@ class SessionsTable extends CoppiceElement {
     return { top: -begin - MARGIN_PX, bottom: innerHeight - begin + MARGIN_PX, keep };
   }
 
-  view() {
+  template() {
     const entries = this.#entries;
     /** @param {number} i */
     const entryAt = (i) => /** @type {Entry} */ (entries[i]);
     /** @param {number} i */
     const height = (i) => this.#heights.of(keyOf(entryAt(i)), kindOf(entryAt(i)));
-    const parts = windowed(entries.length, height, this.#view(entries));
+    const parts = windowed(entries.length, height, this.#viewport(entries));
     const { names } = this.#value;
     return html`<div class="panel"><table class="sessions" role="table" aria-label="Sessions"
       aria-rowcount=${entries.length + 1}>

@@ -12,7 +12,7 @@ const LEAST = 3;
 class TrendLine extends CoppiceElement {
   static observedAttributes = ["points", "target"];
 
-  view() {
+  template() {
     const points = (this.getAttribute("points") ?? "").split(",").filter(Boolean).map(Number);
     if (points.length < LEAST) return nothing;
     const target = Number(this.getAttribute("target") ?? 0);

@@ -5,7 +5,7 @@
 /** The parts of a list between `top` and `bottom`, in pixels from its beginning; row `keep` is always one of
  * them, so that the focus is not lost with its row. @param {number} count rows in all
  * @param {(i: number) => number} height of a row, in pixels
- * @param {{ top: number, bottom: number, keep?: number }} view @returns {Part[]} */
+ * @param {{ top: number, bottom: number, keep?: number }} viewport @returns {Part[]} */
 export function windowed(count, height, { top, bottom, keep = -1 }) {
   /** @type {Part[]} */
   const parts = [];

@@ -49,18 +49,18 @@ class CoppiceSearch extends ReadingElement {
       if (!(target.name in DEFAULTS)) return;
       this.#asked = { ...this.#asked, [target.name]: target.value };
       address.step(this.#query, DEFAULTS);
-      this.reader.restart();
+      this.refresher.restart();
     });
     this.listen(window, "popstate", () => {
       this.#asked = address.read(location.search, DEFAULTS);
-      this.reader.restart();
+      this.refresher.restart();
     });
     this.actions({
       more: () => this.#more(),
       unlimited: () => {
         this.#asked = { ...DEFAULTS, q: this.#asked.q };
         address.step(this.#query, DEFAULTS);
-        this.reader.restart();
+        this.refresher.restart();
       },
     });
     this.stepKeys(".hit a", "result");
@@ -95,7 +95,7 @@ class CoppiceSearch extends ReadingElement {
   }
 
   async #more() {
-    const { signal } = this.reader;
+    const { signal } = this.refresher;
     try {
       const page = await api.search({ ...ofDays(this.#query), after: this.#next }, signal);
       if (signal.aborted) return;
@@ -111,7 +111,7 @@ class CoppiceSearch extends ReadingElement {
     }
   }
 
-  view() {
+  template() {
     const hits = this.#hits ?? [];
     const more = this.#next !== null ? ", the best matches of more" : "";
     const { q, session, role, tool, since, until } = this.#asked;

@@ -35,7 +35,7 @@ class ArchivePanel extends ReadingElement {
     if (!signal.aborted) this.#messages = found;
   }
 
-  view() {
+  template() {
     const messages = this.#messages ?? [];
     const certainty = this.getAttribute("certainty") ?? "";
     const none = html`<p class="muted pad">${this.#q ? "No message here has these words." : NONE}</p>`;

@@ -28,7 +28,7 @@ class CardLinks extends CoppiceElement {
     }
   }
 
-  view() {
+  template() {
     /** @param {string} act @param {string} name */
     const item = (act, name) =>
       html`<button data-act=${act}><span><b>${name}</b><small class="muted"

@@ -17,7 +17,7 @@ import { html, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
 import { errorOf, isMissing, NOT_LOADED, reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
-import { Reader } from "../shared/reader.js";
+import { Refresher } from "../shared/refresher.js";
 import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live, whenLive } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -70,16 +70,16 @@ class CoppiceSession extends CoppiceElement {
   #asking = new AbortController();
   /** True after an operation whose numbers have not arrived yet. */
   #operated = false;
-  #stats = new Reader((signal) => this.#readStats(signal));
-  #timeline = new Reader((signal) => this.#readTimeline(signal), {
+  #stats = new Refresher((signal) => this.#readStats(signal));
+  #timeline = new Refresher((signal) => this.#readTimeline(signal), {
     interval: CHART_INTERVAL_MS,
     retry: RETRY_MS,
     share: SHARE,
   });
-  #verdict = new Reader((signal) => this.#readVerdict(signal), { retry: RETRY_MS });
+  #verdict = new Refresher((signal) => this.#readVerdict(signal), { retry: RETRY_MS });
   /** True when the session has changed since its verdict was asked for. */
   #verdictDue = true;
-  #panel = new Reader(async () => this.#refreshOpenPanel(), { interval: INTERVAL_MS });
+  #panel = new Refresher(async () => this.#refreshOpenPanel(), { interval: INTERVAL_MS });
 
   get #room() {
     return `session:${this.sessionId}`;
@@ -130,7 +130,7 @@ class CoppiceSession extends CoppiceElement {
   }
 
   stop() {
-    for (const reader of [this.#stats, this.#timeline, this.#verdict, this.#panel]) reader.stop();
+    for (const one of [this.#stats, this.#timeline, this.#verdict, this.#panel]) one.stop();
   }
 
   /** Shows that there is no such session, or no more: it was deleted, in this tab or elsewhere. The room of
@@ -323,7 +323,7 @@ class CoppiceSession extends CoppiceElement {
     panel?.refresh?.(); // a plan follows changes by itself
   }
 
-  /** Reads the chart's line; on a failure the old line stays and the reader tries again.
+  /** Reads the chart's line; on a failure the old line stays and the request is repeated.
    * @param {AbortSignal} signal */
   async #readTimeline(signal) {
     try {
@@ -437,7 +437,7 @@ class CoppiceSession extends CoppiceElement {
     this.#panels.load();
   }
 
-  view() {
+  template() {
     const session = this.#session;
     if (!session) return this.#gone ? deletedSession(this.#gone) : noSession(this.#error);
     const { tab, sheet, unloaded } = this.#panels;

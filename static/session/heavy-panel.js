@@ -10,8 +10,8 @@ import { counted, fileName, number, percent, tokens as tokenText } from "../shar
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { READING } from "../shared/problem.js";
-import { Reader } from "../shared/reader.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { Refresher } from "../shared/refresher.js";
 import { tokenCount } from "../shared/session-parts.js";
 import { toastError } from "../shared/toast.js";
 import { panelText } from "./message-row.js";
@@ -36,7 +36,7 @@ export class HeavyPanel extends ReadingElement {
   #messages = null;
   /** @type {Api.Heaviest | null} */
   #heaviest = null;
-  #fates = new Reader((signal) => this.#readFates(signal), FATES);
+  #fates = new Refresher((signal) => this.#readFates(signal), FATES);
 
   constructor() {
     super(INTERVAL_MS, { inView: true }); // the server goes through all messages
@@ -92,7 +92,7 @@ export class HeavyPanel extends ReadingElement {
     }
   }
 
-  view() {
+  template() {
     const [messages, heaviest] = [this.#messages, this.#heaviest];
     return html`<div class="panel-body">
       ${this.problem("Could not read what is heaviest")}

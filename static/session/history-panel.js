@@ -107,7 +107,7 @@ export class HistoryPanel extends ReadingElement {
     await this.refresh();
   }
 
-  view() {
+  template() {
     return html`<div class="panel-body">${this.problem("Could not read the history") || this.#list()}</div>`;
   }
 

@@ -4,7 +4,7 @@
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { reasonOf } from "../shared/problem.js";
-import { Reader } from "../shared/reader.js";
+import { Refresher } from "../shared/refresher.js";
 import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-head.js";
 import { Loaded } from "./loaded.js";
 import { newer, withFates } from "./rows.js";
@@ -13,7 +13,7 @@ import { FIRST } from "./viewport.js";
 /** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
 /** Rows kept above and below those that are drawn. */
-const KEPT = 300;
+const ROWS_KEPT = 300;
 const INTERVAL_MS = 1000;
 /** New rows slide in unless others came so shortly before: then one movement would run into the next. */
 const SLIDE_MS = 300;
@@ -43,7 +43,7 @@ export class Listing {
   #picked;
   /** When rows came last. */
   #cameAt = Number.NEGATIVE_INFINITY;
-  #reader = new Reader((signal) => this.#read(signal), { interval: INTERVAL_MS, share: SHARE });
+  #refresher = new Refresher((signal) => this.#read(signal), { interval: INTERVAL_MS, share: SHARE });
   /** The reading of missing rows, while there is one. @type {Promise<void> | null} */
   #filling = null;
 
@@ -57,16 +57,16 @@ export class Listing {
 
   /** Reads again soon: rows change in place, new ones come in or wait. */
   refresh() {
-    return this.#reader.ask();
+    return this.#refresher.ask();
   }
 
   /** Reads at once instead of what is being read. */
   restart() {
-    return this.#reader.restart();
+    return this.#refresher.restart();
   }
 
   stop() {
-    this.#reader.stop();
+    this.#refresher.stop();
   }
 
   /** True where the list shows every message, the newest first. */
@@ -176,7 +176,7 @@ export class Listing {
     const last = ends.length > 0 ? Math.min(...ends) : undefined;
     const which = { ...rest, fate: fate === "all" ? "" : fate, plan_id: this.#plan ?? undefined, first };
     const query = { ...which, ...more, last, without_parts: this.#picked.open.size === 0 };
-    return api.messages(this.#list.sessionId, query, this.#reader.signal);
+    return api.messages(this.#list.sessionId, query, this.#refresher.signal);
   }
 
   /** The page to show. While a new plan replaces the one on the page, rows keep their fates; null where the
@@ -291,7 +291,7 @@ export class Listing {
    * now. */
   async #readMissing() {
     if (!this.page) return false;
-    const { signal } = this.#reader;
+    const { signal } = this.#refresher;
     const head = this.head;
     try {
       let missing = this.rows.missing(this.#viewport.span);
@@ -321,6 +321,6 @@ export class Listing {
   /** Removes the rows far from those that are drawn. */
   #dropFarRows() {
     const { span, here } = this.#viewport;
-    this.rows.keep({ from: span.from - KEPT, to: span.to + KEPT }, here);
+    this.rows.keep({ from: span.from - ROWS_KEPT, to: span.to + ROWS_KEPT }, here);
   }
 }

@@ -302,7 +302,7 @@ export class MessageList extends CoppiceElement {
     this.#viewport.drawn();
   }
 
-  view() {
+  template() {
     const { query, page, total, error, waiting } = this.#listing;
     const { selected } = this.#picked;
     const isPlanned = this.hasAttribute("plan-id");

@@ -70,19 +70,19 @@ export function rowTokens({ tokens: now, tokens_after: after }, certainty) {
 
 /** The state of a row; `most` are the tokens of the longest bar, `certainty` is that of all tokens.
  * @typedef {{ open: boolean, index: number, bracket: string, selected?: boolean, entering?: boolean, most:
- * number, certainty: string }} RowView */
+ * number, certainty: string }} RowState */
 
-/** @param {Api.Message} message @param {RowView} view */
-export function messageRow(message, view) {
-  const { open, index, bracket, selected = false, entering, most, certainty } = view;
+/** @param {Api.Message} message @param {RowState} state */
+export function messageRow(message, state) {
+  const { open, index, bracket, selected = false, entering, most, certainty } = state;
   const { id, role, fate } = message;
   const shown = [message, open, selected, most, certainty];
   return html`<div class="msg ${entering ? "entering" : ""}" role="row" aria-rowindex=${index + 2}
     data-id=${id} data-role=${role} data-fate=${fate} data-bracket=${bracket} data-open=${open}
-    data-selected=${selected}>${unlessSame(shown, () => cells(message, view))}</div>`;
+    data-selected=${selected}>${unlessSame(shown, () => cells(message, state))}</div>`;
 }
 
-/** @param {Api.Message} message @param {RowView} view */
+/** @param {Api.Message} message @param {RowState} state */
 function cells(message, { open, selected = false, most, certainty }) {
   const { id, role } = message;
   return html`<div class="m-number num" role="cell"><label class="m-select"

@@ -11,7 +11,7 @@ import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, nothing, withCode } from "../shared/html.js";
 import { problem, reasonOf } from "../shared/problem.js";
-import { pauseAfter } from "../shared/reader.js";
+import { pauseAfter } from "../shared/refresher.js";
 import { whenLive } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { Choices, NO_CHOICES } from "./choices.js";
@@ -25,7 +25,7 @@ import {
   sinceSentence,
   trialOf,
 } from "./plan.js";
-import { chosen, planBody, planTitle } from "./plan-view.js";
+import { chosen, planBody, planTitle } from "./plan-body.js";
 import { enter, toSave, withoutOwn } from "./tuning.js";
 
 const TYPING_MS = 250;
@@ -327,7 +327,7 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  view() {
+  template() {
     const [plan, session] = [this.#plan, this.#session];
     if (!session) return nothing;
     const alone = this.#choices.takes && this.#options.max_tokens === undefined;

@@ -57,7 +57,7 @@ export class ResumeDialog extends CoppiceElement {
     /** @type {HTMLElement | null} */ (this.querySelector(".foot button:last-child"))?.focus();
   }
 
-  view() {
+  template() {
     const session = this.#session;
     return html`<dialog aria-labelledby="resume-title">
       ${dialogHead("resume-title", "Resume from this session", "close-resume")}

@@ -6,29 +6,30 @@ import { NOT_LOADED, problem } from "../shared/problem.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
 
 /** A panel: its tab, its markup, and what loads its module when it is first shown, where few visits open it.
- * @typedef {{ label: string, view: (id: string, certainty: string) => import("../shared/html.js").Html,
+ * @typedef {{ label: string, template: (id: string, certainty: string) => import("../shared/html.js").Html,
  * load?: () => Promise<unknown> }} Panel */
 
 /** @satisfies {Record<string, Panel>} */
 const BY_NAME = {
-  plan: { label: "Plan", view: () => html`<plan-panel></plan-panel>` },
+  plan: { label: "Plan", template: () => html`<plan-panel></plan-panel>` },
   heaviest: {
     label: "Heaviest",
-    view: (id, certainty) => html`<heavy-panel session-id=${id} certainty=${certainty}></heavy-panel>`,
+    template: (id, certainty) => html`<heavy-panel session-id=${id} certainty=${certainty}></heavy-panel>`,
   },
   history: {
     label: "History",
-    view: (id) => html`<history-panel session-id=${id}></history-panel>`,
+    template: (id) => html`<history-panel session-id=${id}></history-panel>`,
     load: () => import("./history-panel.js"),
   },
   summary: {
     label: "Summary",
-    view: (id) => html`<summary-panel session-id=${id}></summary-panel>`,
+    template: (id) => html`<summary-panel session-id=${id}></summary-panel>`,
     load: () => import("./summary-panel.js"),
   },
   archive: {
     label: "Archive",
-    view: (id, certainty) => html`<archive-panel session-id=${id} certainty=${certainty}></archive-panel>`,
+    template: (id, certainty) =>
+      html`<archive-panel session-id=${id} certainty=${certainty}></archive-panel>`,
     load: () => import("./archive-panel.js"),
   },
 };
@@ -52,7 +53,7 @@ export function neighbour(tab, key) {
 export function side(session, tab, sheet, unloaded = false) {
   const panel = unloaded
     ? html`<div class="panel-body">${problem("Could not load the panel", NOT_LOADED, "retry-panel")}</div>`
-    : PANELS[tab].view(session.id, certaintyOfParts(session.pruned));
+    : PANELS[tab].template(session.id, certaintyOfParts(session.pruned));
   return html`<aside class="side panel" data-open=${sheet} aria-label="Panels">
     <header>
       <div role="tablist" aria-label="Panels" class="tabs">

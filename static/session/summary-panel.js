@@ -74,7 +74,7 @@ class SummaryPanel extends ReadingElement {
     if (status.running) this.#again = setTimeout(() => this.refresh(), RUNNING_MS);
   }
 
-  view() {
+  template() {
     const status = this.#status;
     return html`<div class="panel-body">
       ${this.problem("Could not read the summaries")} ${status ? statusOf(status) : !this.error && READING}

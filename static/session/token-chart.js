@@ -139,7 +139,7 @@ export class TokenChart extends CoppiceElement {
     if (this.#shown?.points.length) this.#draw(this.#shown, this.#overTime, this.hasAttribute("followed"));
   }
 
-  view() {
+  template() {
     const timeline = this.#shown;
     if (!timeline?.points.length)
       return html`<div class="chart-empty muted">

@@ -1,6 +1,6 @@
 // Weights, tail and strategy that are tried in the plan panel, and saved only on request.
 import { counted, decimal } from "../shared/format.js";
-import { html, kept } from "../shared/html.js";
+import { fieldValue, html } from "../shared/html.js";
 import { signalSwatch } from "../shared/session-parts.js";
 import { title, usesWeights, weightsUsedBy } from "../shared/words.js";
 
@@ -45,7 +45,7 @@ export function enter(options, plan, { name, value }) {
 }
 
 /** The fold with the weights and the tail, and the buttons that save what is tried.
- * @param {{ plan: Api.Plan, options: PlanOptions, weighing: boolean }} view */
+ * @param {{ plan: Api.Plan, options: PlanOptions, weighing: boolean }} state */
 export function tuning({ plan, options, weighing: open }) {
   const changes = Object.keys(toSave(options)).length > 0;
   const own = Object.keys(withoutOwn(plan)).length > 0;
@@ -57,7 +57,7 @@ export function tuning({ plan, options, weighing: open }) {
         <div class="tuning-tail">
           <label for="plan-tail">Fresh tail <small class="muted">newest messages that stay</small></label>
           <input id="plan-tail" type="number" name="fresh_tail" min="0" max=${MOST_TAIL} step="1"
-            .value=${kept(options.fresh_tail ?? plan.fresh_tail)}>
+            .value=${fieldValue(options.fresh_tail ?? plan.fresh_tail)}>
         </div>
       </div>
     </details>

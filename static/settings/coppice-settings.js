@@ -299,7 +299,7 @@ class CoppiceSettings extends ReadingElement {
     await this.refresh(); // what others saved meanwhile was not heard
   }
 
-  view() {
+  template() {
     const [doc, edited] = [this.#doc, this.#edited];
     if (!doc || !edited)
       return html`<div class="page-head"><h1>Settings</h1></div>

@@ -1,7 +1,7 @@
 // The parts of the settings form as markup. A field's `name` is the dotted path of its setting; its error
 // is below it.
 import { decimal, sentence } from "../shared/format.js";
-import { html, kept, nothing } from "../shared/html.js";
+import { fieldValue, html, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { optionElements, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
@@ -67,7 +67,7 @@ function numberField(form, path, label, { limits = path, id = "", ...texts } = {
   const { min, max } = form.limits[limits] ?? {};
   const { isWrong, ids } = about(form, path, texts);
   return html`<input type="number" name=${path} step="any" min=${min ?? nothing} max=${max ?? nothing}
-    .value=${kept(value === null ? "" : rounded(value))} aria-label=${label} aria-invalid=${isWrong}
+    .value=${fieldValue(value === null ? "" : rounded(value))} aria-label=${label} aria-invalid=${isWrong}
     aria-describedby=${ids} id=${id || nothing}>`;
 }
 
@@ -82,7 +82,7 @@ function slider(form, path, label, name, what, limitName, most) {
   return html`<div class="weight">
     <label for="s-${path}">${name}</label>
     <input id="s-${path}" type="range" name=${path} min=${min} max=${max} step=${step}
-      .value=${kept(Number(valueAt(form.settings, path)) || 0)}>
+      .value=${fieldValue(Number(valueAt(form.settings, path)) || 0)}>
     ${numberField(form, path, `${label}, ${what}`, { limits: limitName })}${faultNote(form, path)}
   </div>`;
 }
@@ -177,13 +177,14 @@ function keywordGroup(form, { name, words }, path, i) {
   });
   return html`<div class="keyword-group">
     <div class="keyword-head">
-      <input type="text" name="${path}.name" .value=${kept(name)} aria-label="Name of the group"
+      <input type="text" name="${path}.name" .value=${fieldValue(name)} aria-label="Name of the group"
         aria-invalid=${naming?.isWrong} aria-describedby=${naming?.ids}>
       <label class="muted small">share ${share}</label>
       ${removeButton("drop-group", i, `Remove ${name}`)}
     </div>
-    <textarea name="${path}.words" rows="2" aria-label="Words of ${name}" .value=${kept(words.join(", "))}
-      aria-invalid=${listing?.isWrong} aria-describedby=${listing?.ids}></textarea>
+    <textarea name="${path}.words" rows="2" aria-label="Words of ${name}"
+      .value=${fieldValue(words.join(", "))} aria-invalid=${listing?.isWrong}
+      aria-describedby=${listing?.ids}></textarea>
     ${faultNote(form, path, true)}
   </div>`;
 }
@@ -244,8 +245,8 @@ function fieldRow(form, [name, label, unit, help]) {
     ? html`<select id="set-${name}" name=${name} aria-invalid=${isWrong} aria-describedby=${ids}
         >${optionElements(choices, value)}</select>`
     : words
-      ? html`<input id="set-${name}" type="text" name=${name} .value=${kept(text)} aria-invalid=${isWrong}
-          aria-describedby=${ids}>`
+      ? html`<input id="set-${name}" type="text" name=${name} .value=${fieldValue(text)}
+          aria-invalid=${isWrong} aria-describedby=${ids}>`
       : numberField(form, name, label, { id: `set-${name}`, help });
   return html`<div class="setting">
     <label for="set-${name}">${label}</label>

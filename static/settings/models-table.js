@@ -106,7 +106,7 @@ class ModelsTable extends ReadingElement {
     });
   }
 
-  view() {
+  template() {
     const q = this.#q.trim().toLowerCase();
     const shown = (this.#models ?? []).filter((m) => m.name.toLowerCase().includes(q));
     /** @param {Api.Model} m */

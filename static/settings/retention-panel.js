@@ -94,7 +94,7 @@ class RetentionPanel extends ReadingElement {
     await this.act("Could not delete them", async () => (await api.applyRetention({ sessions: count })).text);
   }
 
-  view() {
+  template() {
     const shown = this.#typed ?? this.#stored;
     return html`<section class="panel group-box" id="retention" aria-labelledby="retention-title">
       <header>

@@ -149,7 +149,7 @@ class WebhooksPanel extends ReadingElement {
     this.#saving = false;
   }
 
-  view() {
+  template() {
     if (this.error instanceof ApiError && this.error.status === 403) return html``; // not for viewers
     const hooks = this.#doc?.webhooks ?? [];
     return html`<section class="panel group-box" id="webhooks" aria-labelledby="webhooks-title">

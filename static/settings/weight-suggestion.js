@@ -47,7 +47,7 @@ class WeightSuggestion extends CoppiceElement {
     this.requestUpdate();
   }
 
-  view() {
+  template() {
     const [found, taken] = [this.#found, this.#taken];
     const take = html`<div>
       <button type="button" class="small" data-act="take-weights" ?disabled=${taken}

@@ -61,7 +61,7 @@ export class WhatIf extends ReadingElement {
     this.#settings = settings;
     this.#busy = settings !== null;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.reader.restart(), TYPING_MS);
+    this.#timer = setTimeout(() => this.refresher.restart(), TYPING_MS);
     this.requestUpdate();
   }
 
@@ -71,7 +71,7 @@ export class WhatIf extends ReadingElement {
       if (field instanceof HTMLSelectElement)
         this.#choose(this.#sessions?.find((s) => s.id === field.value) ?? null);
       this.#saved = this.#tried = null;
-      this.reader.restart();
+      this.refresher.restart();
     });
     this.hear(live, ["session:updated"], () => this.#sessions?.length === 0 && this.#begin());
     this.hear(
@@ -97,7 +97,7 @@ export class WhatIf extends ReadingElement {
   #begin() {
     this.#sessions = this.#session = this.#saved = this.#tried = null;
     this.#listed = false;
-    this.reader.restart();
+    this.refresher.restart();
   }
 
   async #readSessions() {
@@ -121,7 +121,7 @@ export class WhatIf extends ReadingElement {
   /** Requests the plan of the saved settings again. */
   refresh() {
     this.#saved = null;
-    return this.reader.restart();
+    return this.refresher.restart();
   }
 
   /** @param {Api.Session | null} session */
@@ -175,7 +175,7 @@ export class WhatIf extends ReadingElement {
     }
   }
 
-  view() {
+  template() {
     const session = this.#session;
     return html`<section class="panel" aria-labelledby="what-if-title">
       <header><h2 id="what-if-title">What it would do</h2></header>

@@ -63,7 +63,7 @@ const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(mess
 /** @typedef {{ offset?: number, limit?: number, first?: number, last?: number, role?: string, tool?: string,
  * fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean, without_parts?: boolean,
  * brief?: boolean }} PageQuery */
-/** @typedef {"memories" | "learnings"} KeptKind */
+/** @typedef {"memories" | "learnings"} MemoryKind */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base]
  * @param {string} [token] for a page that has no session with that server */
@@ -138,14 +138,14 @@ export function apiAt(base = root, token = "") {
     proposals: async (session) => (await get(`${session ? at(session) : ""}/proposals`)).proposals,
     /** @param {string} text @param {boolean} [again] propose it again */
     dismissProposal: (text, again = false) => post(`/proposals/${again ? "again" : "dismiss"}`, { text }),
-    /** @param {KeptKind} kind @param {string} q @param {AbortSignal} [signal]
+    /** @param {MemoryKind} kind @param {string} q @param {AbortSignal} [signal]
      * @returns {Promise<Api.Memory[]>} */
-    kept: async (kind, q, signal) => (await get(`/${kind}${queryOf({ q })}`, signal))[kind],
-    /** @param {KeptKind} kind @param {Api.NewMemory} data @returns {Promise<Api.Memory>} */
+    memories: async (kind, q, signal) => (await get(`/${kind}${queryOf({ q })}`, signal))[kind],
+    /** @param {MemoryKind} kind @param {Api.NewMemory} data @returns {Promise<Api.Memory>} */
     keep: (kind, data) => post(`/${kind}`, data),
-    /** @param {KeptKind} kind @param {number} id @param {string} text @returns {Promise<Api.Memory>} */
+    /** @param {MemoryKind} kind @param {number} id @param {string} text @returns {Promise<Api.Memory>} */
     rewrite: (kind, id, text) => change("PATCH", `/${kind}/${id}`, { text }),
-    /** @param {KeptKind} kind @param {number} id */
+    /** @param {MemoryKind} kind @param {number} id */
     forget: (kind, id) => change("DELETE", `/${kind}/${id}`),
     /** @param {{ q: string, session?: string, role?: string, tool?: string, since?: string, until?: string,
      * after?: number | null }} query @param {AbortSignal} [signal] @returns {Promise<Api.Results>} */

@@ -26,7 +26,7 @@ class ContextGauge extends CoppiceElement {
     this.requestUpdate();
   }
 
-  view() {
+  template() {
     if (!this.#value) return nothing;
     const { gauge, limits } = this.#value;
     const layout = layOut(gauge, limits);

@@ -1,5 +1,5 @@
-// The base of our elements. `view()` returns the template that an element shows. `requestUpdate()` renders it
-// once before the next frame, even if it is called several times. Listeners added with `listen` end when the
+// The base of our elements. `template()` returns what an element shows. `requestUpdate()` renders it once
+// before the next frame, even if it is called several times. Listeners added with `listen` end when the
 // element leaves the page.
 import { nothing, render } from "./html.js";
 import { shortcutsFor } from "./keys.js";
@@ -56,7 +56,7 @@ export class CoppiceElement extends HTMLElement {
     return this.getAttribute("session-id") ?? "";
   }
 
-  /** The node that holds the view. @returns {HTMLElement | ShadowRoot} */
+  /** The node that the template is rendered into. @returns {HTMLElement | ShadowRoot} */
   get root() {
     return this;
   }
@@ -81,12 +81,12 @@ export class CoppiceElement extends HTMLElement {
     this.#asked = false;
     const held = document.activeElement;
     const around = held && held !== this && this.root.contains(held) ? ancestors(held, this) : [];
-    render(this.view(), this.root);
+    render(this.template(), this.root);
     if (around.length > 0 && document.activeElement === document.body) refocus(around);
   }
 
   /** Returns the template of the current state. @returns {import("./html.js").Html} */
-  view() {
+  template() {
     return nothing;
   }
 

@@ -36,7 +36,7 @@ export function withCode(text) {
   return parts.length % 2 === 0 ? text : parts.map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
 }
 
-class Kept extends Directive {
+class FieldValue extends Directive {
   /** The text that was set. */
   #set = "";
 
@@ -90,8 +90,8 @@ class UnlessSame extends Directive {
 /** What `make` returns, unless the values are those of the last time: `${unlessSame([a, b], () => …)}`. */
 export const unlessSame = directive(/** @type {any} */ (UnlessSame));
 
-/** A field's value, as `.value=${kept(value)}`, which does not replace what is being typed. */
-export const kept = directive(/** @type {any} */ (Kept));
+/** A field's value, as `.value=${fieldValue(value)}`, which does not replace what is being typed. */
+export const fieldValue = directive(/** @type {any} */ (FieldValue));
 
 /** A property that others set, too, as `.textContent=${written(words)}`. */
 export const written = directive(/** @type {any} */ (Written));

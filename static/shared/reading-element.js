@@ -5,7 +5,7 @@
 // no other tells of it wait for the join (`readsOnceJoined`).
 import { CoppiceElement } from "./element.js";
 import { errorOf, problem } from "./problem.js";
-import { Reader } from "./reader.js";
+import { Refresher } from "./refresher.js";
 import { live, whenLive } from "./socket.js";
 import { toast, toastError } from "./toast.js";
 
@@ -35,7 +35,7 @@ export class ReadingElement extends CoppiceElement {
    * @param {{ inView?: boolean }} [where] `inView`: reads only while the element can be seen */
   constructor(interval = 0, { inView = false } = {}) {
     super();
-    this.reader = new Reader((signal) => this.#attempt(signal), { interval });
+    this.refresher = new Refresher((signal) => this.#attempt(signal), { interval });
     this.#readsInView = inView;
   }
 
@@ -77,7 +77,7 @@ export class ReadingElement extends CoppiceElement {
   stop() {
     clearTimeout(this.#typing);
     clearTimeout(this.#early);
-    this.reader.stop();
+    this.refresher.stop();
   }
 
   /** Reads again while the reader types in a search field. @param {(text: string) => void} take */
@@ -86,14 +86,14 @@ export class ReadingElement extends CoppiceElement {
       if (!(target instanceof HTMLInputElement) || target.type !== "search") return;
       take(target.value);
       clearTimeout(this.#typing);
-      this.#typing = setTimeout(() => this.reader.restart(), TYPING_MS);
+      this.#typing = setTimeout(() => this.refresher.restart(), TYPING_MS);
     });
   }
 
   /** Reads again soon; resolves when that is done, at once where it waits until the element can be seen. */
   async refresh() {
     this.#isDue = this.#readsInView && (document.hidden || !this.#isInView);
-    if (!this.#isDue) await this.reader.ask();
+    if (!this.#isDue) await this.refresher.ask();
   }
 
   /** Reads what is shown. @param {AbortSignal} _signal aborted when the answer is no longer needed */

@@ -16,7 +16,7 @@ import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
 import { prunedItems } from "../shared/prune-words.js";
-import { Reader } from "../shared/reader.js";
+import { Refresher } from "../shared/refresher.js";
 import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge } from "../shared/session-facts.js";
 import { SHEET } from "./sheet.js";
@@ -58,7 +58,7 @@ export class ContextManagerWidget extends CoppiceElement {
   #live = null;
   /** The room that is joined; "" for none. */
   #room = "";
-  #reader = new Reader((signal) => this.#read(signal), { interval: INTERVAL_MS });
+  #refresher = new Refresher((signal) => this.#read(signal), { interval: INTERVAL_MS });
 
   /** @returns {ShadowRoot} */
   get root() {
@@ -138,16 +138,16 @@ export class ContextManagerWidget extends CoppiceElement {
   /** Follows the session named by the attributes. */
   #follow() {
     this.#join();
-    this.#reader.restart();
+    this.#refresher.restart();
   }
 
   stop() {
     this.#live?.leave(this.#room);
-    this.#reader.stop();
+    this.#refresher.stop();
   }
 
   refresh() {
-    return this.#reader.ask();
+    return this.#refresher.ask();
   }
 
   /** @param {AbortSignal} signal aborted once another session is shown */
@@ -169,7 +169,7 @@ export class ContextManagerWidget extends CoppiceElement {
   async prune() {
     if (this.#pruning) return;
     this.#pruning = true;
-    const { signal } = this.#reader;
+    const { signal } = this.#refresher;
     this.requestUpdate();
     try {
       const applied = await this.#api.prune(this.#session, {});
@@ -179,7 +179,7 @@ export class ContextManagerWidget extends CoppiceElement {
       if (!signal.aborted) this.#say(`Not pruned: ${reasonOf(error)}`);
     }
     this.#pruning = false;
-    await this.#reader.restart();
+    await this.#refresher.restart();
   }
 
   /** @param {string} message */
@@ -230,7 +230,7 @@ export class ContextManagerWidget extends CoppiceElement {
     };
   }
 
-  view() {
+  template() {
     const stats = this.#stats;
     const gauge = stats && mainGauge(stats.session);
     const of =

@@ -55,7 +55,7 @@ class WidgetPage extends ReadingElement {
     this.#chosen ||= sessions[0]?.id ?? "";
   }
 
-  view() {
+  template() {
     return html`<div class="page-head">
         <h1>Widget</h1>
         <span class="muted">one session's context, on a page of another site</span>

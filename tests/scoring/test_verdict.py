@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from scoring.verdict import Clearing, Price, SessionFacts, Verdict, verdict_of
+from scoring.verdict import Clearing, Price, Situation, Verdict, verdict_of
 
 
-def facts(share: float = 66, **given: Any) -> SessionFacts:
+def situation(share: float = 66, **given: Any) -> Situation:
     """A managed session that is `share` percent full, of 200,000 tokens, with a target of 80 % and an aim of 60 %."""
     tokens = round(2_000 * share)
-    usual = SessionFacts(tokens, 200_000, 160_000, 120_000, 10_000, pruned=tokens)
+    usual = Situation(tokens, 200_000, 160_000, 120_000, 10_000, pruned=tokens)
     return replace(usual, **given)
 
 
 def verdict(share: float = 66, **given: Any) -> Verdict:
     """The verdict on such a session."""
-    return verdict_of(facts(share, **given))
+    return verdict_of(situation(share, **given))
 
 
 def reads(count: int = 9, freed: int = 41_200, calls: int | None = 4) -> Clearing:
@@ -263,7 +263,7 @@ class TestAtRest:
     """Sessions in which nobody works raise no alarm."""
 
     def test_nothing_is_said_of_an_empty_session(self) -> None:  # X18
-        """It has no facts yet."""
+        """It has no numbers yet."""
         assert verdict(0).text == "Nothing in it yet"
 
     @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from webapp.commands.cli import COMMANDS
 from webapp.commands.hooking import hooks
 from webapp.commands.retention import retention
 from webapp.commands.tokens import token
-from webapp.live.notices import NOTES
+from webapp.live.notices import NOTICES
 from webapp.routes.api import routes
 from webapp.routes.api.context import get_context
 from webapp.routes.api.transfer import export_session
@@ -48,8 +48,8 @@ class TestThePages:
 
     def test_name_every_event(self) -> None:
         """And each has its example."""
-        assert {type(one) for one in EXAMPLES} == set(NOTES)
-        assert all(f"### {event.__name__}" in events_page() for event in NOTES)
+        assert {type(one) for one in EXAMPLES} == set(NOTICES)
+        assert all(f"### {event.__name__}" in events_page() for event in NOTICES)
 
     def test_name_every_command(self) -> None:
         """With its help, and those of a group below it."""

@@ -137,7 +137,7 @@ class TestLoss:
         self, pair: tuple[Listener, Listener], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Also where the entry that told of it has gone from the stream with the others."""
-        monkeypatch.setattr(queues, "KEPT", 100)
+        monkeypatch.setattr(queues, "EVENTS_KEPT", 100)
         teller, sleeper = pair
         with sleeper.sleeps():
             for n in range(2 * queues.TOGETHER):

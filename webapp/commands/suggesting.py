@@ -47,11 +47,11 @@ def table_of(found: Suggestion) -> Table:
     suggested = found.weights or {}
     for name, value in found.present.items():
         table.add_row(name, f"{value:g}", f"{suggested[name]:g}" if name in suggested else "-")
-    table.add_row("held-out retention", kept(found.before), kept(found.after), style="bold")
+    table.add_row("held-out retention", share_text(found.before), share_text(found.after), style="bold")
     return table
 
 
-def kept(value: float | None) -> str:
+def share_text(value: float | None) -> str:
     """Return a share in words, "-" if it was not measured."""
     return "-" if value is None else percent_text(value)
 

@@ -1,6 +1,6 @@
 """The Socket.IO gateway: sends events to the pages that show them. No other module emits.
 
-A publisher adds a note and continues. One thread turns the notes into messages, at most ten a second for one session
+A publisher adds a notice and continues. One thread turns these into messages, at most ten a second for one session
 in one room, and passes them to Socket.IO, which queues them for each client. So a slow or dead page delays nothing. A
 client with too large a backlog (messages here, bytes on its websocket) is disconnected, and gets a snapshot when it
 reconnects. Requests from pages also arrive here and call the same services as over HTTP.
@@ -26,9 +26,9 @@ from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, 
 from webapp.errors import Forbidden, Malformed, NotFound, StoreError, is_failure, to_json
 from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
-from webapp.live.notices import Note, Payload, notes_of
+from webapp.live.notices import Notice, Payload, notices_of
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room, Sent
-from webapp.live.shared import QueuedNote, RecentNotes, SharedRoom
+from webapp.live.shared import QueuedNotice, RecentNotices, SharedRoom
 from webapp.live.throttle import Pending
 from webapp.live.websockets import Outbox, Websockets
 from webapp.services.planning.message_pages import PageRequest
@@ -72,7 +72,7 @@ class Gateway:
         self._used: dict[str, float] = {}  # when each room was last seen with pages
         self._pending: dict[Key, Pending] = {}
         self._sending: list[tuple[Key, Pending]] = []
-        self._recent = RecentNotes() if app.queue is not None else None
+        self._recent = RecentNotices() if app.queue is not None else None
         self._closed = False
         self._not_before = 0.0
         # The last reading of the overview: the revision and time before it, and its content.
@@ -104,23 +104,23 @@ class Gateway:
         self._thread = threading.Thread(target=self._run, name="live", daemon=True)
         self._thread.start()
 
-    # -- notes from the bus
+    # -- notices from the bus
 
     def heard(self, revision: int, event: Event) -> None:
-        """Queue the notes of an event; takes the same short time for any number of pages.
+        """Queue the notices of an event; takes the same short time for any number of pages.
 
         `revision` is that of the event in the queue, 0 without one.
         """
         if revision and isinstance(event, SettingsChanged | ModelsChanged):
             self.app.environment.forget()
-        notes = notes_of(event)
+        notices = notices_of(event)
         with self._wake:
             if self._recent is not None:
-                self._recent.add(revision, notes)
-            for note in notes:
-                for room in self._rooms_of(note):
-                    self._pending.setdefault(Key(room, note.subject), Pending()).add(note, revision)
-            if notes:
+                self._recent.add(revision, notices)
+            for notice in notices:
+                for room in self._rooms_of(notice):
+                    self._pending.setdefault(Key(room, notice.subject), Pending()).add(notice, revision)
+            if notices:
                 self._wake.notify()
 
     def lost(self) -> None:
@@ -131,13 +131,13 @@ class Gateway:
                 self._recent.forget()
         self._disconnect(lambda _: True)
 
-    def _rooms_of(self, note: Note) -> list[str]:
-        """Return the rooms whose pages are sent a note.
+    def _rooms_of(self, notice: Notice) -> list[str]:
+        """Return the rooms whose pages are sent a notice.
 
-        With a queue these are rooms with pages: a page that comes later gets what it missed from `RecentNotes`, and
+        With a queue these are rooms with pages: a page that comes later gets what it missed from `RecentNotices`, and
         would get it twice. Without one, a room without pages records that it sent nothing.
         """
-        names = list(self._rooms) if note.room is None else [note.room]
+        names = list(self._rooms) if notice.room is None else [notice.room]
         if self._recent is None:
             return names
         return [name for name in names if (room := self._rooms.get(name)) is not None and room.members]
@@ -418,9 +418,9 @@ class Gateway:
             revision = self._revision(room)
             shared, later = self._shared_snapshot(room) if missed is None else (None, [])
             for one in [*(missed or []), *later]:
-                if isinstance(one, QueuedNote):  # read when it is sent, after what was sent before
-                    key = Key(room.name, one.note.subject, sid)
-                    self._pending.setdefault(key, Pending()).add(one.note, one.revision)
+                if isinstance(one, QueuedNotice):  # read when it is sent, after what was sent before
+                    key = Key(room.name, one.notice.subject, sid)
+                    self._pending.setdefault(key, Pending()).add(one.notice, one.revision)
                     revision = min(revision, one.revision - 1)
                 else:
                     self.socketio.emit(one.event, one.payload, to=sid)
@@ -435,7 +435,7 @@ class Gateway:
         waiting = [(key, one) for key, one in self._pending.items() if one.count()]
         return self._last_complete([*waiting, *self._sending]).get(room.name, self._recent.latest)
 
-    def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent] | list[QueuedNote]]:
+    def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent] | list[QueuedNotice]]:
         """Return the overview as read a moment ago and the messages sent since; None if it must be read now.
 
         After a restart hundreds of pages reconnect at once.

@@ -1,6 +1,6 @@
-"""Translates events into notes for pages: the rooms that get messages, and the messages.
+"""Translates events into notices for pages: the rooms that get messages, and the messages.
 
-One table has a function for each event; `docs/events.md` is generated from it. Nothing is read or sent here: a note
+One table has a function for each event; `docs/events.md` is generated from it. Nothing is read or sent here: a notice
 requests that a session's row or statistics be sent again, and carries only data that cannot be read later.
 """
 
@@ -36,7 +36,7 @@ Payload = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Notice:
     """A change of `subject` (a session's id, or "") for one room; `room` None means every room.
 
     `row` requests `session:updated`, `stats` requests `context:stats`. `appended` counts new messages, and `numbers`
@@ -52,43 +52,43 @@ class Note:
     events: tuple[tuple[str, Payload], ...] = ()
 
 
-def notes_of(event: Event) -> tuple[Note, ...]:
-    """Return the notes of an event; none for an event that no page shows."""
-    make = NOTES.get(type(event))
+def notices_of(event: Event) -> tuple[Notice, ...]:
+    """Return the notices of an event; none for an event that no page shows."""
+    make = NOTICES.get(type(event))
     return make(event) if make else ()
 
 
-def in_session(session_id: str, *events: tuple[str, Payload]) -> tuple[Note, ...]:
-    """Return the notes of a session's change: its row for the overview, statistics and `events` for its own room.
+def in_session(session_id: str, *events: tuple[str, Payload]) -> tuple[Notice, ...]:
+    """Return the notices of a session's change: its row for the overview, statistics and `events` for its own room.
 
     The statistics include the row, so the session's own room does not get it separately.
     """
-    own = Note(SESSION_PREFIX + session_id, session_id, stats=True, events=events)
-    return Note(OVERVIEW, session_id, row=True), own
+    own = Notice(SESSION_PREFIX + session_id, session_id, stats=True, events=events)
+    return Notice(OVERVIEW, session_id, row=True), own
 
 
-def _appended(event: MessagesAppended) -> tuple[Note, ...]:
+def _appended(event: MessagesAppended) -> tuple[Notice, ...]:
     numbers, count = event.message_nos, max(event.count, len(event.message_nos))
     room = SESSION_PREFIX + event.session_id
-    own = Note(room, event.session_id, stats=True, numbers=numbers, appended=count)
-    return Note(OVERVIEW, event.session_id, row=True), own
+    own = Notice(room, event.session_id, stats=True, numbers=numbers, appended=count)
+    return Notice(OVERVIEW, event.session_id, row=True), own
 
 
-def _row_changed(event: SessionCreated | SessionJudged) -> tuple[Note, ...]:
-    return (Note(OVERVIEW, event.session_id, row=True),)
+def _row_changed(event: SessionCreated | SessionJudged) -> tuple[Notice, ...]:
+    return (Notice(OVERVIEW, event.session_id, row=True),)
 
 
-def _updated(event: SessionUpdated | CacheExpired | OperationUndone) -> tuple[Note, ...]:
+def _updated(event: SessionUpdated | CacheExpired | OperationUndone) -> tuple[Notice, ...]:
     return in_session(event.session_id)
 
 
-def _deleted(event: SessionDeleted) -> tuple[Note, ...]:
+def _deleted(event: SessionDeleted) -> tuple[Notice, ...]:
     gone = (("session:deleted", {"session_id": event.session_id}),)
     rooms = (OVERVIEW, SESSION_PREFIX + event.session_id)
-    return tuple(Note(room, event.session_id, events=gone) for room in rooms)
+    return tuple(Notice(room, event.session_id, events=gone) for room in rooms)
 
 
-def _pruned(event: ContextPruned) -> tuple[Note, ...]:
+def _pruned(event: ContextPruned) -> tuple[Notice, ...]:
     events: list[tuple[str, Payload]] = [(event.name, event.payload())]
     if event.reason != "manual":  # after a click the page has the answer already
         freed = event.original - event.final
@@ -101,48 +101,48 @@ def _pruned(event: ContextPruned) -> tuple[Note, ...]:
     return in_session(event.session_id, *events)
 
 
-def _restored(event: ContextRestored) -> tuple[Note, ...]:
+def _restored(event: ContextRestored) -> tuple[Notice, ...]:
     ids = list(event.message_ids)
     payload = {"session_id": event.session_id, "prune_id": event.n, "message_ids": ids}
     return in_session(event.session_id, ("context:restored", payload))
 
 
-def _summarized(event: ContextSummarized) -> tuple[Note, ...]:
+def _summarized(event: ContextSummarized) -> tuple[Notice, ...]:
     return in_session(event.session_id, (event.name, event.payload()))
 
 
-def _settings(_: SettingsChanged) -> tuple[Note, ...]:
-    return (Note(None, "", events=(("settings:changed", {}),)),)
+def _settings(_: SettingsChanged) -> tuple[Notice, ...]:
+    return (Notice(None, "", events=(("settings:changed", {}),)),)
 
 
-def _models(_: ModelsChanged) -> tuple[Note, ...]:
-    return (Note(None, "", events=(("models:changed", {}),)),)
+def _models(_: ModelsChanged) -> tuple[Notice, ...]:
+    return (Notice(None, "", events=(("models:changed", {}),)),)
 
 
-def _target(event: TargetCrossed) -> tuple[Note, ...]:
-    return (Note(OVERVIEW, event.session_id, events=((event.name, event.payload()),)),)
+def _target(event: TargetCrossed) -> tuple[Notice, ...]:
+    return (Notice(OVERVIEW, event.session_id, events=((event.name, event.payload()),)),)
 
 
-def _webhooks(_: WebhooksChanged) -> tuple[Note, ...]:
-    return (Note(OVERVIEW, "", events=(("webhooks:changed", {}),)),)
+def _webhooks(_: WebhooksChanged) -> tuple[Notice, ...]:
+    return (Notice(OVERVIEW, "", events=(("webhooks:changed", {}),)),)
 
 
-def _memories(_: MemoriesChanged) -> tuple[Note, ...]:
-    return (Note(None, "", events=(("memories:changed", {}),)),)
+def _memories(_: MemoriesChanged) -> tuple[Notice, ...]:
+    return (Notice(None, "", events=(("memories:changed", {}),)),)
 
 
-def _problem(event: ProblemReported) -> tuple[Note, ...]:
+def _problem(event: ProblemReported) -> tuple[Notice, ...]:
     kind = "toast:error" if event.failed else "toast:warning"
     toast = (kind, {"session_id": event.session_id, "message": event.message})
     room = SESSION_PREFIX + event.session_id if event.session_id else OVERVIEW
-    return (Note(room, event.session_id or "", events=(toast,)),)
+    return (Notice(room, event.session_id or "", events=(toast,)),)
 
 
-def _importing(event: ImportProgressed) -> tuple[Note, ...]:
-    return (Note(OVERVIEW, "", events=(("import:progress", asdict(event)),)),)
+def _importing(event: ImportProgressed) -> tuple[Notice, ...]:
+    return (Notice(OVERVIEW, "", events=(("import:progress", asdict(event)),)),)
 
 
-NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
+NOTICES: dict[type[Event], Callable[[Any], tuple[Notice, ...]]] = {
     SessionCreated: _row_changed,
     SessionJudged: _row_changed,
     SessionUpdated: _updated,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from webapp.live.notices import Note, Payload
+from webapp.live.notices import Notice, Payload
 
 # The most messages in any second, for one session in one room.
 RATE = 10
@@ -59,14 +59,14 @@ class Pending:
     pace: Pace = field(default_factory=Pace)
     stats_from: float = 0.0
 
-    def add(self, note: Note, revision: int = 0) -> None:
-        """Add a note. An event without a payload is queued once: its payload is read when it is sent."""
+    def add(self, notice: Notice, revision: int = 0) -> None:
+        """Add a notice. An event without a payload is queued once: its payload is read when it is sent."""
         self.first = min(self.first, revision) if self.count() else revision
-        self.row |= note.row
-        self.stats |= note.stats
-        self.numbers = [*self.numbers, *note.numbers][-ROWS_LIMIT:]
-        self.appended += note.appended
-        self.events += [one for one in note.events if one[1] or one not in self.events]
+        self.row |= notice.row
+        self.stats |= notice.stats
+        self.numbers = [*self.numbers, *notice.numbers][-ROWS_LIMIT:]
+        self.appended += notice.appended
+        self.events += [one for one in notice.events if one[1] or one not in self.events]
 
     def count(self) -> int:
         """Return the number of waiting messages."""

@@ -40,7 +40,7 @@ LOOK_SECONDS = 1.0
 # A longer answer is forwarded without a copy.
 COPIED_BYTES = 32 * 1024 * 1024
 # A conversation is edited and copied up to this size, in bytes: Anthropic takes 32 MB, OpenAI 50 MB of files.
-KEPT_BYTES = 64 * 1024 * 1024
+BUFFERED_BYTES = 64 * 1024 * 1024
 CODING = "content-encoding"
 # The size of the pieces in which a request is forwarded.
 PIECE_BYTES = 128 * 1024
@@ -53,7 +53,7 @@ class ClientGone(OSError):
 class ClientBody:
     """The body of a request: forwarded while it arrives, or read first if it is edited.
 
-    It is kept for the copy if the call is a conversation, up to `KEPT_BYTES`. A longer one is only forwarded.
+    It is buffered for the copy if the call is a conversation, up to `BUFFERED_BYTES`. A longer one is only forwarded.
 
     Raises:
         ClientGone: it is sent in chunks, and incomplete.
@@ -69,26 +69,26 @@ class ClientBody:
             self._measure()
         else:
             self.length = self._missing = int(environ.get("CONTENT_LENGTH") or 0)
-        self.is_kept = copied and self.length is not None and self.length <= KEPT_BYTES
+        self.is_buffered = copied and self.length is not None and self.length <= BUFFERED_BYTES
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all of it has arrived and is kept."""
-        return self.is_kept and not self._missing
+        """Return whether all of it has arrived and is buffered."""
+        return self.is_buffered and not self._missing
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield what has arrived, then the rest while it arrives. Raises ClientGone."""
         arrived = tuple(self._pieces)
-        if not self.is_kept:
+        if not self.is_buffered:
             self._pieces.clear()
         yield from arrived
         while data := self._next():
-            if self.is_kept:
+            if self.is_buffered:
                 self._pieces.append(data)
             yield data
 
     def whole(self) -> bytes:
-        """Return all of it, if it is kept. Raises ClientGone."""
+        """Return all of it, if it is buffered. Raises ClientGone."""
         while data := self._next():
             self._pieces.append(data)
         self._pieces = [b"".join(self._pieces)]
@@ -97,7 +97,7 @@ class ClientBody:
     def _measure(self) -> None:
         """Read a body in chunks, so that it is sent on with its length, as most servers want it. A long one is not."""
         size = 0
-        while size <= KEPT_BYTES:
+        while size <= BUFFERED_BYTES:
             data = self._next()
             if not data:
                 self.length = size
@@ -144,7 +144,7 @@ class RelayedCall:
 
     def request(self) -> bytes:
         """Return the body, unpacked. Raises ValueError if that is impossible, and ClientGone."""
-        return unpacked(self.body.whole(), coding_of(self.headers), KEPT_BYTES)
+        return unpacked(self.body.whole(), coding_of(self.headers), BUFFERED_BYTES)
 
     def keep(self, data: bytes) -> None:
         """Keep a part of the answer for the copy."""
@@ -300,8 +300,8 @@ class Relay:
             return Outcome(reason="pruning is stopped for everybody")
         if is_subscription(one.provider, headers):
             return Outcome(reason=SUBSCRIPTION)
-        if not one.body.is_kept:
-            raise Refused(f"its body is longer than {KEPT_BYTES // 1024**2} MiB")
+        if not one.body.is_buffered:
+            raise Refused(f"its body is longer than {BUFFERED_BYTES // 1024**2} MiB")
         try:
             data = one.request()
         except ValueError as error:

@@ -86,7 +86,7 @@ class Scripts:
         """Return the edited request of session `name`; with "", the keys of the messages identify the session."""
         name = name or self._by_keys(body)
         script = self._script(name) if name else None
-        active = self._kept(name) if name else None
+        active = self._active_of(name) if name else None
         if script is None or (not script["prunes"] and active is None):
             return Outcome(session=name)
         try:
@@ -180,7 +180,7 @@ class Scripts:
                 best, found = places[tail], str(script.get("session", ""))
         return found
 
-    def _kept(self, name: str) -> Active | None:
+    def _active_of(self, name: str) -> Active | None:
         """Return the active script of a session, also one from before a restart."""
         if name not in self._active:
             stored = hints.read(name, hints.ACTIVE, self.folder)

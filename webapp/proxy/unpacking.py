@@ -25,20 +25,20 @@ def unpacked(data: bytes, coding: str, most: int, *, cut: bool = False) -> bytes
     name = coding.strip().lower()
     if name in ("", "identity"):
         return data
-    reader, failure = _reader(name)
+    decompressor, failure = _decompressor(name)
     try:
-        found: bytes = reader.decompress(data, most)
+        found: bytes = decompressor.decompress(data, most)
     except failure as error:
         raise ValueError(f"it cannot be read as {name}: {error}") from None
-    if not reader.eof and (len(found) >= most or not cut):
+    if not decompressor.eof and (len(found) >= most or not cut):
         raise ValueError(f"it is longer than {most} bytes, or its {name} is incomplete")
-    if reader.unused_data:
+    if decompressor.unused_data:
         raise ValueError(f"something follows its {name}")
     return found
 
 
-def _reader(name: str) -> tuple[Any, type[Exception]]:
-    """Return what reads a compression, and the error that it raises. Raises ValueError for an unknown one."""
+def _decompressor(name: str) -> tuple[Any, type[Exception]]:
+    """Return the decompressor of a compression, and the error that it raises. Raises ValueError for an unknown one."""
     if name in _ZLIB:
         return zlib.decompressobj(_ZLIB[name]), zlib.error
     if name != "zstd":

@@ -84,7 +84,7 @@ LINE_BYTES = 8_190
 # Time for the other side to read the end of an answer.
 LINGER_SECONDS = 2.0
 # Connections that stay open between requests.
-KEPT = 1024
+IDLE_CONNECTIONS = 1024
 # Time for running requests to end, then for the process to close the store.
 GRACE_SECONDS = 1
 LAST_SECONDS = 2.0
@@ -194,7 +194,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.uploads = 0
         self.context = sock.ssl_context(self.cfg) if self.cfg.is_ssl else None
         self.current = threading.local()
-        self.max_keepalived = KEPT
+        self.max_keepalived = IDLE_CONNECTIONS
         super().init_process()
 
     def run(self) -> None:

@@ -15,7 +15,7 @@ from webapp.errors import NotFound
 from webapp.store.engine import Subject
 
 # Deliveries that are kept for each webhook, including those that still wait.
-KEPT = 200
+DELIVERIES_KEPT = 200
 
 
 class WebhookRow(NamedTuple):
@@ -108,10 +108,10 @@ class Webhooks(Subject):
         self._db.run(
             "DELETE FROM webhook_deliveries WHERE webhook = ? AND id NOT IN "
             "(SELECT id FROM webhook_deliveries WHERE webhook = ? ORDER BY id DESC LIMIT ?)",
-            (webhook, webhook, KEPT),
+            (webhook, webhook, DELIVERIES_KEPT),
         )
 
-    def deliveries(self, webhook: int, limit: int = KEPT) -> list[DeliveryRow]:
+    def deliveries(self, webhook: int, limit: int = DELIVERIES_KEPT) -> list[DeliveryRow]:
         """Return the log of a webhook, newest first."""
         sql = f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE webhook = ? ORDER BY id DESC LIMIT ?"
         return [DeliveryRow(*row) for row in self._db.rows(sql, (webhook, limit))]

@@ -1,7 +1,7 @@
 // static/shared/html.js: text from outside stays text, and what is not there leaves nothing behind.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { html, kept, repeat } from "../../../static/shared/html.js";
+import { fieldValue, html, repeat } from "../../../static/shared/html.js";
 import { markup } from "../markup.js";
 
 describe("a template", () => {
@@ -35,14 +35,14 @@ describe("the value of a field", () => {
   /** What becomes of a field when 7 is set. @param {string} value @param {boolean} focused */
   const set = (value, focused) => {
     const element = new Field(value, focused);
-    const { _$litDirective$: Kept } = /** @type {any} */ (kept(7));
-    new Kept({ type: 3 }).update({ element }, [7]);
+    const { _$litDirective$: FieldValue } = /** @type {any} */ (fieldValue(7));
+    new FieldValue({ type: 3 }).update({ element }, [7]);
     return element.value;
   };
   it("changes in a field that has the focus and in which nobody typed", () => {
     const element = new Field("", true);
-    const { _$litDirective$: Kept } = /** @type {any} */ (kept(7));
-    const directive = new Kept({ type: 3 });
+    const { _$litDirective$: FieldValue } = /** @type {any} */ (fieldValue(7));
+    const directive = new FieldValue({ type: 3 });
     for (const value of [7, 8]) directive.update({ element }, [value]);
     assert.equal(element.value, "8");
     element.value = "80";

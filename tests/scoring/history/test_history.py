@@ -51,7 +51,17 @@ class TestHistory:
         )
 
 
-COLUMNS = ("features", "roles", "tokens", "chars", "keywords", "unit_tokens", "systems", "own_words", "facts")
+COLUMNS = (
+    "features",
+    "roles",
+    "tokens",
+    "chars",
+    "keywords",
+    "unit_tokens",
+    "systems",
+    "own_words",
+    "task_counts",
+)
 
 
 def columns(history: History) -> list[object]:
@@ -131,7 +141,7 @@ class TestSnapshot:
                 "keywords",
                 "unit_tokens",
                 "systems",
-                "facts",
+                "task_counts",
             ):
                 assert getattr(snapshot, column) == getattr(alone, column), column
             for column in ("last", "count", "flags", "held"):

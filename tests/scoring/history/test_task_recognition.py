@@ -13,7 +13,7 @@ from scoring.history import Features
 from scoring.history.history import History
 from scoring.history.task_recognition import (
     TOOLS_KEPT,
-    Facts,
+    TaskCounts,
     recognise,
     settings_for,
     task_type_of,
@@ -50,7 +50,7 @@ def talk(turns: int, *words: str) -> list[Message]:
 
 def looks(messages: list[Message]) -> tuple[str, str]:
     """Return what a list of messages looks like, and why."""
-    return recognise(History.of(messages).facts)
+    return recognise(History.of(messages).task_counts)
 
 
 class TestLikeness:
@@ -105,7 +105,7 @@ class TestLikeness:
 
     def test_is_none_of_them_before_anything_was_said(self) -> None:
         """A few messages are not enough to recognise a type."""
-        assert recognise(Facts())[0] == "any"
+        assert recognise(TaskCounts())[0] == "any"
         assert looks([system(POLICY), *talk(1)])[0] == "any"
 
     @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ class TestFacts:
 
     def test_can_be_taken_back(self) -> None:
         """A message that is extended counts as if it had arrived whole."""
-        whole, parted = Facts(), Facts()
+        whole, parted = TaskCounts(), TaskCounts()
         features = History.of([*used("Bash", "Edit"), *talk(2, "a/b.py")]).features
         for one in features:
             whole.add(one)
@@ -154,29 +154,29 @@ class TestFacts:
 
     def test_are_the_same_for_one_message_and_for_many(self) -> None:
         """Features that were stored hold only that a text names a file."""
-        one, many, features = Facts(), Facts(), Features("user", 1, names_file=True)
+        one, many, features = TaskCounts(), TaskCounts(), Features("user", 1, names_file=True)
         one.add(features)
         many.extend([features])
         assert one == many
 
     def test_survive_json_and_share_nothing_with_their_copies(self) -> None:
         """The stored form is read back equal; counting on a copy does not change the original."""
-        facts = History.of([system(POLICY), *used("Bash"), *talk(1, "a/b.py")]).facts
-        again = Facts.from_dict(json.loads(json.dumps(facts.to_dict())))
-        assert again == facts.copy() == facts
+        counts = History.of([system(POLICY), *used("Bash"), *talk(1, "a/b.py")]).task_counts
+        again = TaskCounts.from_dict(json.loads(json.dumps(counts.to_dict())))
+        assert again == counts.copy() == counts
         again.tools["Bash"] += 1
-        assert facts.tools == {"Bash": 1}
-        assert Facts.from_dict(None) == Facts()
+        assert counts.tools == {"Bash": 1}
+        assert TaskCounts.from_dict(None) == TaskCounts()
 
     def test_are_bounded(self) -> None:
         """The thirtieth tool and all further ones share one count."""
-        facts = History.of(used(*(f"tool_{n}" for n in range(TOOLS_KEPT + 20)))).facts
-        assert len(facts.tools) == TOOLS_KEPT
-        assert facts.others == 20
+        counts = History.of(used(*(f"tool_{n}" for n in range(TOOLS_KEPT + 20)))).task_counts
+        assert len(counts.tools) == TOOLS_KEPT
+        assert counts.others == 20
 
     def test_do_not_count_system_messages(self) -> None:
         """System prompts are the same for all sessions of an agent."""
-        assert History.of([system(), system(), user()]).facts.messages == 1
+        assert History.of([system(), system(), user()]).task_counts.messages == 1
 
 
 class TestSettingsFor:
@@ -184,12 +184,12 @@ class TestSettingsFor:
 
     def test_take_what_the_type_has_of_its_own(self) -> None:  # B18
         """The weights and keywords of the recognised type replace the common ones; the result names no type."""
-        facts = History.of([system(POLICY), *talk(3)]).facts
-        assert task_type_of(FORESIGHT, facts) == "support"
-        found = settings_for(FORESIGHT, facts)
+        counts = History.of([system(POLICY), *talk(3)]).task_counts
+        assert task_type_of(FORESIGHT, counts) == "support"
+        found = settings_for(FORESIGHT, counts)
         assert found.weights == DEFAULT_TASK_TYPES.support.weights
         assert found.keywords == DEFAULT_TASK_TYPES.support.keywords
-        assert settings_for(found, Facts()) is found
+        assert settings_for(found, TaskCounts()) is found
         assert (
             replace(found, weights=FORESIGHT.weights, keywords=FORESIGHT.keywords, task_type="auto")
             == FORESIGHT
@@ -198,20 +198,20 @@ class TestSettingsFor:
     def test_follow_the_common_ones_where_the_type_has_none(self) -> None:  # B18
         """A change of the common weights applies to these types too."""
         mine = replace(FORESIGHT, weights=BLUEPRINT.weights, task_type="coding")
-        assert settings_for(mine, Facts()).weights == BLUEPRINT.weights
-        assert settings_for(mine, Facts()).keywords == FORESIGHT.keywords
+        assert settings_for(mine, TaskCounts()).weights == BLUEPRINT.weights
+        assert settings_for(mine, TaskCounts()).keywords == FORESIGHT.keywords
 
     def test_prefer_a_chosen_type_to_what_it_looks_like(self) -> None:  # B18
         """The chosen type takes precedence over the recognised one."""
-        facts = History.of([system(POLICY), *talk(3)]).facts
+        counts = History.of([system(POLICY), *talk(3)]).task_counts
         chosen = replace(FORESIGHT, task_type="research")
-        assert task_type_of(chosen, facts) == "research"
-        assert settings_for(chosen, facts).keywords == DEFAULT_TASK_TYPES.research.keywords
+        assert task_type_of(chosen, counts) == "research"
+        assert settings_for(chosen, counts).keywords == DEFAULT_TASK_TYPES.research.keywords
 
     def test_leave_blueprint_as_it_is(self) -> None:  # B6, B18
         """*Blueprint* has no types: its settings are returned unchanged."""
-        facts = History.of([system(POLICY), *talk(3)]).facts
-        assert settings_for(BLUEPRINT, facts) is BLUEPRINT
+        counts = History.of([system(POLICY), *talk(3)]).task_counts
+        assert settings_for(BLUEPRINT, counts) is BLUEPRINT
 
 
 class TestPlans:
@@ -244,7 +244,7 @@ class TestPlans:
     def test_look_at_what_messages_say_to_recognise_a_type(self) -> None:
         """The content is analysed for the type even if no signal needs it."""
         deaf = replace(FORESIGHT, strategy="score", weights=BLUEPRINT.weights)
-        assert recognise(History.of([system(POLICY), *talk(3)], settings=deaf).facts)[0] == "support"
+        assert recognise(History.of([system(POLICY), *talk(3)], settings=deaf).task_counts)[0] == "support"
 
     def test_are_not_rated_again_for_foresight(self) -> None:
         """*Foresight* reads no keyword ratings, so they are not computed."""
@@ -257,7 +257,7 @@ class TestPlans:
         wire = [{"role": "system", "content": POLICY}]
         wire += [{"role": role, "content": "a refund"} for role in ("user", "assistant") * 3]
         settings = replace(FORESIGHT, strategy="score")
-        own = settings_for(settings, History.of(decode(wire).messages).facts)
+        own = settings_for(settings, History.of(decode(wire).messages).task_counts)
         assert score_context_importance(wire, settings=settings) == score_context_importance(
             wire, settings=own
         )
@@ -269,5 +269,5 @@ class TestPlans:
 def test_only_text_alone_counts_as_talk() -> None:
     """Text that arrives beside tool results counts as an output."""
     mixed = Message("user", (ToolResult("a", "plain"), Text("and a/b.py")))
-    facts = History.of([*used("x")[:1], mixed]).facts
-    assert (facts.outputs, facts.talk, facts.files) == (1, 0, 0)
+    counts = History.of([*used("x")[:1], mixed]).task_counts
+    assert (counts.outputs, counts.talk, counts.files) == (1, 0, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands.running import Run
-from webapp.commands.suggesting import kept, lines_of, table_of
+from webapp.commands.suggesting import lines_of, share_text, table_of
 from webapp.services.settings.answers import Suggestion
 from webapp.store import Store
 
@@ -70,4 +70,4 @@ class TestTheAnswer:
     @pytest.mark.parametrize(("value", "words"), [(None, "-"), (50.0, "50.0 %")])
     def test_marks_unmeasured_values(self, value: float | None, words: str) -> None:
         """The mark is a dash."""
-        assert kept(value) == words
+        assert share_text(value) == words

@@ -23,14 +23,14 @@ from webapp.events import (
     SessionUpdated,
     SettingsChanged,
 )
-from webapp.live.notices import NOTES, notes_of
+from webapp.live.notices import NOTICES, notices_of
 
 PRUNED = ContextPruned("a", 7, "manual", 100_000, 60_000, 42, ("m1", "m2"), 30.0)
 
 
 def sent(event: Event) -> dict[str, dict[str, object]]:
     """Return the messages of an event in its session's room: name -> payload."""
-    return {name: payload for note in notes_of(event) for name, payload in note.events}
+    return {name: payload for notice in notices_of(event) for name, payload in notice.events}
 
 
 class TestTheTable:
@@ -46,11 +46,11 @@ class TestTheTable:
     )
     def test_knows_every_event(self, kind: type[Event]) -> None:
         """A new event needs a row."""
-        assert kind in NOTES
+        assert kind in NOTICES
 
     def test_ignores_an_unknown_event(self) -> None:
         """An event without a row causes no message."""
-        assert notes_of(Event()) == ()
+        assert notices_of(Event()) == ()
 
 
 class TestMessages:
@@ -91,41 +91,41 @@ class TestMessages:
         """The room is that of the session, or the overview."""
         assert sent(ProblemReported("a", "x"))["toast:warning"]["message"] == "x"
         assert sent(ProblemReported("a", "x", failed=True))["toast:error"]["message"] == "x"
-        assert [n.room for n in notes_of(ProblemReported("a", "x"))] == ["session:a"]
-        assert [n.room for n in notes_of(ProblemReported(None, "x"))] == ["overview"]
+        assert [n.room for n in notices_of(ProblemReported("a", "x"))] == ["session:a"]
+        assert [n.room for n in notices_of(ProblemReported(None, "x"))] == ["overview"]
 
     def test_of_an_import_have_its_progress(self) -> None:
         """They go to the overview, where files are imported."""
-        [note] = notes_of(ImportProgressed("a.jsonl", 3, 10))
-        assert note.room == "overview"
-        assert note.events == (("import:progress", {"name": "a.jsonl", "done": 3, "size": 10}),)
+        [notice] = notices_of(ImportProgressed("a.jsonl", 3, 10))
+        assert notice.room == "overview"
+        assert notice.events == (("import:progress", {"name": "a.jsonl", "done": 3, "size": 10}),)
 
     def test_of_an_append_change_row_statistics_and_list(self) -> None:
         """The overview gets the row, and the room of the session the messages and statistics."""
-        overview, own = notes_of(MessagesAppended("a", (4, 5), 2))
+        overview, own = notices_of(MessagesAppended("a", (4, 5), 2))
         assert (overview.room, overview.row) == ("overview", True)
         assert (own.room, own.numbers, own.appended, own.stats) == ("session:a", (4, 5), 2, True)
 
     def test_of_a_change_contain_the_session_once(self) -> None:
         """The statistics for the session's room include the row."""
-        overview, own = notes_of(SessionUpdated("a"))
+        overview, own = notices_of(SessionUpdated("a"))
         assert (overview.room, overview.row, overview.stats) == ("overview", True, False)
         assert (own.room, own.row, own.stats) == ("session:a", False, True)
 
     def test_of_a_verdict_change_only_the_row(self) -> None:  # X18
         """A page of the session requests the verdict itself."""
-        [note] = notes_of(SessionJudged("a"))
-        assert (note.room, note.row, note.stats) == ("overview", True, False)
+        [notice] = notices_of(SessionJudged("a"))
+        assert (notice.room, notice.row, notice.stats) == ("overview", True, False)
 
     def test_of_a_deletion_reach_both_rooms(self) -> None:
         """The overview and the session's page learn of it."""
-        assert {note.room for note in notes_of(SessionDeleted("a"))} == {"overview", "session:a"}
+        assert {notice.room for notice in notices_of(SessionDeleted("a"))} == {"overview", "session:a"}
 
     @pytest.mark.parametrize("event", [SettingsChanged(), ModelsChanged(), MemoriesChanged()])
     def test_of_what_all_sessions_share_reach_every_room(self, event: Event) -> None:
         """Settings, limits and memories apply to all sessions."""
-        assert [note.room for note in notes_of(event)] == [None]
+        assert [notice.room for notice in notices_of(event)] == [None]
 
     def test_of_a_new_session_reach_the_overview(self) -> None:
         """The overview gets its row."""
-        assert [(n.room, n.row) for n in notes_of(SessionCreated("a"))] == [("overview", True)]
+        assert [(n.room, n.row) for n in notices_of(SessionCreated("a"))] == [("overview", True)]

@@ -10,26 +10,26 @@ from tests.webapp.workers import Visitor, Worker, say, worker
 from webapp.config import Config
 from webapp.events import SessionUpdated
 from webapp.live.gateway import Gateway
-from webapp.live.notices import Note, notes_of
-from webapp.live.shared import NOTES, RecentNotes, SharedRoom
+from webapp.live.notices import Notice, notices_of
+from webapp.live.shared import NOTICES_KEPT, RecentNotices, SharedRoom
 from webapp.queue import LOST
 
 
 class TestRecent:
-    """The recent notes of a worker."""
+    """The recent notices of a worker."""
 
     def test_give_a_page_the_notes_since_its_revision(self) -> None:
-        """They are in order, with notes for all rooms but not those of other rooms."""
-        recent = RecentNotes()
+        """They are in order, with notices for all rooms but not those of other rooms."""
+        recent = RecentNotices()
         for revision, room in enumerate(("a", "b", None, "a"), 10):
-            recent.add(revision, (Note(room, ""),))
+            recent.add(revision, (Notice(room, ""),))
         assert [one.revision for one in recent.missed("a", 9) or ()] == [10, 12, 13]
         assert recent.missed("a", 13) == []
 
     def test_give_nothing_if_some_may_be_missing(self) -> None:
-        """Before the first note, after the last and after lost events, a page gets a snapshot."""
-        recent = RecentNotes()
-        recent.add(10, (Note("a", ""),))
+        """Before the first notice, after the last and after lost events, a page gets a snapshot."""
+        recent = RecentNotices()
+        recent.add(10, (Notice("a", ""),))
         assert recent.missed("a", 8) is None
         assert recent.missed("a", 11) is None
         assert recent.missed("a", None) is None
@@ -37,10 +37,10 @@ class TestRecent:
         assert recent.missed("a", 10) is None
 
     def test_are_bounded(self) -> None:
-        """The oldest notes are removed first."""
-        recent = RecentNotes()
-        for revision in range(1, NOTES + 11):
-            recent.add(revision, (Note("a", ""),))
+        """The oldest notices are removed first."""
+        recent = RecentNotices()
+        for revision in range(1, NOTICES_KEPT + 11):
+            recent.add(revision, (Notice("a", ""),))
         assert recent.missed("b", 9) is None
         assert recent.missed("b", 10) == []
 
@@ -50,8 +50,8 @@ class TestRevisions:
 
     def test_advance_with_the_last_message_of_a_group(self) -> None:
         """A page that has only a part of a group gets all of it again."""
-        recent = RecentNotes()
-        recent.add(10, notes_of(SessionUpdated("a")))
+        recent = RecentNotices()
+        recent.add(10, notices_of(SessionUpdated("a")))
         room = SharedRoom("session:a", recent)
         room.revision, room.ahead = 9, 10
         assert [room.stamp("x", {}, last=last).revision for last in (False, True)] == [9, 10]
@@ -82,9 +82,9 @@ def send_by_hand(gateway: Gateway) -> None:
     gateway._thread.join()
 
 
-def appended(recent: RecentNotes) -> int:
-    """Return the number of messages in the notes for the room of session "a"."""
-    return sum(one.note.appended for one in list(recent._notes) if one.note.room == "session:a")
+def appended(recent: RecentNotices) -> int:
+    """Return the number of messages in the notices for the room of session "a"."""
+    return sum(one.notice.appended for one in list(recent._notices) if one.notice.room == "session:a")
 
 
 class TestWorkers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.live.notices import Note
+from webapp.live.notices import Notice
 from webapp.live.throttle import RATE, ROWS_LIMIT, Pace, Pending
 
 
@@ -57,7 +57,7 @@ class TestStatistics:
             now = 1000 + tick / 100
             if tick % 2 == 0 and tick < seconds * 100 - 100:
                 appended += 1
-                pending.add(Note("session:a", "a", stats=True, numbers=(appended,), appended=1))
+                pending.add(Notice("session:a", "a", stats=True, numbers=(appended,), appended=1))
             if pending.due_at() <= now:
                 taken = pending.take(now)
                 pending.pace.took(taken.count(), now)
@@ -81,9 +81,9 @@ class TestStatistics:
     def test_are_sent_at_once_after_an_operation(self) -> None:
         """The tokens that a prune freed are sent with it."""
         pending = Pending()
-        pending.add(Note("session:a", "a", stats=True, numbers=(1,), appended=1))
+        pending.add(Notice("session:a", "a", stats=True, numbers=(1,), appended=1))
         pending.pace.took(pending.take(1000.0).count(), 1000.0)
-        pending.add(Note("session:a", "a", stats=True, events=(("context:pruned", {"prune_id": 1}),)))
+        pending.add(Notice("session:a", "a", stats=True, events=(("context:pruned", {"prune_id": 1}),)))
         assert pending.due_at() < 1000.5
         assert pending.take(pending.due_at()).stats
 
@@ -95,7 +95,7 @@ class TestPending:
         """A thousand appends are one list of rows and one set of statistics."""
         pending = Pending()
         for n in range(1000):
-            pending.add(Note("session:a", "a", stats=True, numbers=(n,), appended=1))
+            pending.add(Notice("session:a", "a", stats=True, numbers=(n,), appended=1))
         assert pending.count() == 2
         assert pending.appended == 1000
         assert pending.numbers == list(range(1000 - ROWS_LIMIT, 1000))
@@ -104,22 +104,22 @@ class TestPending:
         """Ten changes of the settings are one message with the settings at that time."""
         pending = Pending()
         for _ in range(10):
-            pending.add(Note(None, "", events=(("settings:changed", {}),)))
+            pending.add(Notice(None, "", events=(("settings:changed", {}),)))
         assert len(pending.events) == 1
 
     def test_sends_every_event_with_data(self) -> None:
         """Two prunes are two messages in order."""
         pending = Pending()
         for n in (1, 2):
-            pending.add(Note("session:a", "a", events=(("context:pruned", {"prune_id": n}),)))
+            pending.add(Notice("session:a", "a", events=(("context:pruned", {"prune_id": n}),)))
         assert [payload["prune_id"] for _, payload in pending.events] == [1, 2]
 
     def test_are_taken_once(self) -> None:
         """After a take nothing is pending; after a failure the taken events come first again."""
         pending = Pending()
-        pending.add(Note("session:a", "a", row=True, numbers=(1,), appended=1))
+        pending.add(Notice("session:a", "a", row=True, numbers=(1,), appended=1))
         taken = pending.take(0.0)
         assert pending.count() == 0
-        pending.add(Note("session:a", "a", numbers=(2,), appended=1))
+        pending.add(Notice("session:a", "a", numbers=(2,), appended=1))
         pending.put_back(taken)
         assert (pending.row, pending.numbers, pending.appended) == (True, [1, 2], 2)

@@ -98,7 +98,7 @@ def sink() -> Iterator[Sink]:
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set a small limit, so that the test is fast."""
-    monkeypatch.setattr(relay, "KEPT_BYTES", MIB)
+    monkeypatch.setattr(relay, "BUFFERED_BYTES", MIB)
 
 
 def sent(sink: Sink, path: str, body: Generated, *, chunked: bool) -> Kept:

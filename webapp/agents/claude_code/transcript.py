@@ -20,9 +20,9 @@ from scoring.messages import Message, Text
 from webapp.agents.claude_code.content import RENDERED
 from webapp.agents.view import (
     PRUNED_NOTE,
+    Place,
     Transcript,
     View,
-    ViewItem,
     ViewMessage,
     ViewRow,
     ViewSummary,
@@ -62,7 +62,7 @@ def _rows(view: View, session: str) -> Iterator[dict[str, Any]]:
         yield {"type": "custom-title", "customTitle": view.title, "sessionId": session}
 
 
-def begun_by_user(view: View) -> Iterator[ViewItem]:
+def begun_by_user(view: View) -> Iterator[Place]:
     """Yield the items of the view, after a note if the first is not the user's: a call has to begin with the user."""
     items = iter(view.items)
     first = next(items, None)

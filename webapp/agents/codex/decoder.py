@@ -26,7 +26,7 @@ from webapp.agents.codex.items import (
     unread,
     user_words,
 )
-from webapp.agents.reading.facts import SessionFacts
+from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.rows import (
     count_of,
     digest,
@@ -83,7 +83,7 @@ class Decoder:
     def __init__(self, file: TranscriptFile | None = None) -> None:
         self._items = Items()
         self._live: list[tuple[str, Message]] = []  # the agent's context: (source id, message)
-        self._facts = SessionFacts(has_title=file is not None and file.title is not None)
+        self._meta = KnownMeta(has_title=file is not None and file.title is not None)
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
         self._asked: list[str | None] = []  # the last input of each run of items without usage yet
@@ -140,7 +140,7 @@ class Decoder:
         self._own_start = count_of(meta.get("subagent_history_start_ordinal"))
         cwd, version = optional(meta.get("cwd")), optional(meta.get("cli_version"))
         title = short_title(origin.title or "")
-        yield from self._facts.changed(
+        yield from self._meta.changed(
             title=title, cwd=cwd, version=version, parent=origin.parent_id, agent_type=origin.agent_type
         )
 
@@ -173,7 +173,7 @@ class Decoder:
         return self._replaying
 
     def _turn(self, payload: dict[str, Any]) -> Iterator[Record]:
-        yield from self._facts.changed(model=optional(payload.get("model")))
+        yield from self._meta.changed(model=optional(payload.get("model")))
 
     def _event(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         kind = text_of(payload.get("type"))
@@ -185,7 +185,7 @@ class Decoder:
             yield Meta(window=window)
         elif kind == "thread_name_updated":
             name = text_of(payload.get("thread_name") or payload.get("name"))
-            yield from self._facts.changed(title=short_title(name))
+            yield from self._meta.changed(title=short_title(name))
         elif kind == "thread_rolled_back":
             yield from self._rolled_back(_source_id(line), count_of(payload.get("num_turns")), at)
         elif kind not in _SCREEN_EVENTS and not kind.endswith(_SCREEN_ENDS):
@@ -218,7 +218,7 @@ class Decoder:
         self._ahead = not self._asked
         input_end = self._input_end if self._ahead else self._asked[-1 if missed else 0]
         self._asked, self._total = [], sums[0]
-        yield UsageReport(usage, at, key, self._facts.model, "", input_end)
+        yield UsageReport(usage, at, key, self._meta.model, "", input_end)
 
     # Messages
 
@@ -239,7 +239,7 @@ class Decoder:
         summary = text_of(item.get("type")) in COMPACTION_ITEMS or _is_summary(message)
         kind: EntryKind = "compaction_summary" if summary else "message"
         yield self._entry(message, source_id, at, line.data, kind)
-        yield from self._facts.first_words(user_words(message))
+        yield from self._meta.first_words(user_words(message))
 
     def _entry(
         self,
@@ -259,7 +259,7 @@ class Decoder:
                 self._asked = []
         before = self._live[-1][0] if self._live else None
         self._live.append((source_id, message))
-        model = self._facts.model if message.role == "assistant" else None
+        model = self._meta.model if message.role == "assistant" else None
         return Entry(message, source_id, before, self._group, at, model, kind=kind, raw=raw)
 
     def _bare(self, line: Line, row: dict[str, Any]) -> Iterator[Record]:
@@ -271,7 +271,7 @@ class Decoder:
         elif "id" in row and "timestamp" in row and self._own_id is None:
             self._own_id = text_of(row.get("id"))
             cwd, version = optional(row.get("cwd")), optional(row.get("cli_version"))
-            yield from self._facts.changed(cwd=cwd, version=version)
+            yield from self._meta.changed(cwd=cwd, version=version)
         elif "record_type" not in row:
             yield Unknown(line.number, "row without type")
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from scoring.messages import Message
 from webapp.agents.gemini_cli.items import is_summary, kind_of, messages_of, unread, usage_of
-from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.finding import (
     folder_of,
     leads_out,
@@ -27,6 +26,7 @@ from webapp.agents.reading.finding import (
     transcripts_below,
 )
 from webapp.agents.reading.json_elements import read_object
+from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
 from webapp.agents.reading.rows import (
     is_json_document,
@@ -118,7 +118,7 @@ class Decoder:
     def __init__(self, state: dict[str, Any] | None = None, cwd: str | None = None) -> None:
         state = {} if state is None else state
         self._cwd = cwd
-        self._history, self._facts = History(state), SessionFacts(state.setdefault("facts", {}))
+        self._history, self._meta = History(state), KnownMeta(state.setdefault("facts", {}))
         # The record with the results of each call, since the last record that has the call.
         self._answered: dict[str, str] = state.setdefault("answered", {})
 
@@ -155,9 +155,9 @@ class Decoder:
     def _session(self, about: dict[str, Any]) -> Iterator[Record]:
         """Yield the facts about the session that are new."""
         folders = [f for f in list_of(about.get("directories")) if isinstance(f, str)]
-        model = None if self._facts.model else optional(object_of(about.get("meta")).get("model"))
+        model = None if self._meta.model else optional(object_of(about.get("meta")).get("model"))
         title = short_title(text_of(about.get("summary")))
-        yield from self._facts.changed(cwd=next(iter(folders), self._cwd), model=model, title=title)
+        yield from self._meta.changed(cwd=next(iter(folders), self._cwd), model=model, title=title)
 
     def _rewind(self, line_no: int, target: Any) -> Iterator[Record]:
         keep = self._history.before(text_of(target))
@@ -186,14 +186,14 @@ class Decoder:
         elif kind != "notice":
             yield Unknown(line_no, kind or "record without type")
         at = when(record.get("timestamp") or record.get("ts"))
-        model = optional(record.get("model")) or self._facts.model
+        model = optional(record.get("model")) or self._meta.model
         usage = usage_of(object_of(record.get("tokens"))) if kind == "model" else None
         content: EntryKind = "compaction_summary" if is_summary(record) else "message"
         for found in self._history.put(text_of(record.get("id")), said, at, usage, model, raw, content):
             yield found
             if isinstance(found, Entry):
-                yield from self._facts.changed(model=found.model)
-                yield from self._facts.first_words(found.own_words)
+                yield from self._meta.changed(model=found.model)
+                yield from self._meta.first_words(found.own_words)
 
     def _replace(self, messages: list[Any], line_no: int | None, at: datetime | None) -> Iterator[Record]:
         """Yield the changes by a whole list of messages; one that begins with a new summary is a compaction."""

@@ -24,8 +24,8 @@ from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, unknown_schema
 from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
-from webapp.agents.reading.facts import SessionFacts
 from webapp.agents.reading.finding import list_files, read_file, reason_of
+from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader, look_of
 from webapp.agents.reading.rows import (
     count_of,
@@ -141,13 +141,13 @@ class _Comparison:
 
     def __init__(self, state: dict[str, Any]) -> None:
         self._history, self._known = History(state), state.setdefault("facts", {})
-        self._facts = SessionFacts(self._known)
+        self._meta = KnownMeta(self._known)
         self._names: dict[str, list[str]] = state.setdefault("names", {})
         self._wanted: list[str] = []  # the context so far
 
     def changes(self, info: Row, messages: Changed) -> Iterator[Record]:
         """Yield the records of a session's messages, in order."""
-        yield from self._facts.changed(
+        yield from self._meta.changed(
             title=short_title(text_of(info.get("title"))),
             cwd=optional(info.get("directory")),
             version=optional(info.get("version")),
@@ -181,7 +181,7 @@ class _Comparison:
         self._names[message_id] = [name for name, _ in said]
         model, is_answer = model_of(message), message.get("role") == "assistant"
         if is_answer:
-            yield from self._facts.changed(model=model)
+            yield from self._meta.changed(model=model)
         is_compaction = is_summary(message) and bool(said)
         if is_compaction and message_id not in self._history.summaries:
             yield self._compaction(message, at)
@@ -194,7 +194,7 @@ class _Comparison:
         for record in self._history.put(message_id, said, at, usage_of(message), model, None, kind):
             yield record
             if isinstance(record, Entry):
-                yield from self._facts.first_words(record.own_words)
+                yield from self._meta.first_words(record.own_words)
 
     def _compaction(self, message: Row, at: datetime | None) -> Compaction:
         automatic, tail = self._known.pop("asked", [message.get("auto") is True, ""])

@@ -21,7 +21,7 @@ from webapp.agents.pi.messages import (
     unread,
     usage_of,
 )
-from webapp.agents.reading.facts import SessionFacts
+from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.rows import (
     count_of,
     list_of,
@@ -72,7 +72,7 @@ class Decoder:
         self._order: list[str] = []  # of all rows, as the first layout counts them
         self._tip: str | None = None
         self._live: list[str] = []  # the rows in the context
-        self._facts = SessionFacts()
+        self._meta = KnownMeta()
 
     def feed(self, line: Line) -> Iterator[Record]:
         """Yield the records of one line."""
@@ -83,7 +83,7 @@ class Decoder:
         kind, at = text_of(row.get("type")), when(row.get("timestamp"))
         if kind == "session":
             self._order.append("")
-            yield from self._facts.changed(model=optional(row.get("modelId")), cwd=optional(row.get("cwd")))
+            yield from self._meta.changed(model=optional(row.get("modelId")), cwd=optional(row.get("cwd")))
             return
         row_id = optional(row.get("id")) or f"line {line.number}"
         if row_id in self._rows:
@@ -110,9 +110,9 @@ class Decoder:
         elif kind == "branch_summary":
             yield self._entry(row_id, summary(BRANCH, row), at, line.data)
         elif kind == "model_change":
-            yield from self._facts.changed(model=optional(row.get("modelId")))
+            yield from self._meta.changed(model=optional(row.get("modelId")))
         elif kind == "session_info":
-            yield from self._facts.changed(title=short_title(text_of(row.get("name"))))
+            yield from self._meta.changed(title=short_title(text_of(row.get("name"))))
         elif kind not in _UNSENT:
             yield Unknown(line.number, kind or "row without type")
 
@@ -189,11 +189,11 @@ class Decoder:
         if not isinstance(message, Message) or not message.parts:
             return
         model = optional(said.get("model")) if message.role == "assistant" else None
-        yield from self._facts.changed(model=model)
+        yield from self._meta.changed(model=model)
         usage = usage_of(object_of(said.get("usage"))) if message.role == "assistant" else None
         entry = self._entry(row_id, message, at, line.data)
         yield replace(entry, model=model, usage=usage, call_key=row_id if usage else None)
-        yield from self._facts.first_words(entry.own_words)
+        yield from self._meta.first_words(entry.own_words)
 
     def _entry(
         self,

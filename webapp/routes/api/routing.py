@@ -20,7 +20,7 @@ from webapp.routes.answers import json_response
 from webapp.routes.reading import BODY_LIMIT_BYTES, read_body, read_query
 
 EXTENSION = "coppice"
-View = TypeVar("View", bound=Callable[..., Any])
+ViewFunction = TypeVar("ViewFunction", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,12 @@ class Table:
     def __iter__(self) -> Iterator[Route]:
         return iter(self.routes)
 
-    def route(self, method: str, path: str, **rest: Unpack[RouteOptions]) -> Callable[[View], View]:
-        """Declare a view. Body, query and answer follow from its annotations."""
+    def route(
+        self, method: str, path: str, **rest: Unpack[RouteOptions]
+    ) -> Callable[[ViewFunction], ViewFunction]:
+        """Declare a view function. Body, query and answer follow from its annotations."""
 
-        def declare(view: View) -> View:
+        def declare(view: ViewFunction) -> ViewFunction:
             types = get_type_hints(view)
             answers = None if types["return"] is Response else types["return"]
             options: RouteOptions = {"role": VIEWER if method == "GET" else OPERATOR, **rest}
@@ -107,12 +109,12 @@ class Table:
 
         return declare
 
-    def get(self, path: str, **rest: Unpack[RouteOptions]) -> Callable[[View], View]:
-        """Declare a GET view, which must not change anything."""
+    def get(self, path: str, **rest: Unpack[RouteOptions]) -> Callable[[ViewFunction], ViewFunction]:
+        """Declare a GET view function, which must not change anything."""
         return self.route("GET", path, **rest)
 
-    def post(self, path: str, **rest: Unpack[RouteOptions]) -> Callable[[View], View]:
-        """Declare a POST view; one that changes nothing has the role VIEWER."""
+    def post(self, path: str, **rest: Unpack[RouteOptions]) -> Callable[[ViewFunction], ViewFunction]:
+        """Declare a POST view function; one that changes nothing has the role VIEWER."""
         return self.route("POST", path, **rest)
 
 

@@ -119,7 +119,7 @@ class Ingest:
         for target, tally in tallies.items():
             whole.skipped += tally.malformed + sum(tally.unknown.values())
             whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
-            self.note(target, tally, whole_file, file)
+            self.note_problems(target, tally, whole_file, file)
         return whole
 
     def _append(self, session_id: str, records: Sequence[Record], *, replacing: bool = False) -> Added:
@@ -280,7 +280,7 @@ class Ingest:
 
     # -- notes
 
-    def note(self, session_id: str, tally: Tally, whole_file: bool, file: str) -> None:
+    def note_problems(self, session_id: str, tally: Tally, whole_file: bool, file: str) -> None:
         """Count unusable parts of a file, and store the reasons with the session."""
         if not tally.malformed and not tally.unknown:
             return

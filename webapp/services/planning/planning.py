@@ -23,7 +23,7 @@ from scoring.history import History, reads_keywords, settings_for, text_of
 from scoring.planning import PrunePlan, Shortening, plan_prune, shortening, with_shortened
 from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
 from webapp.errors import Conflict, StalePlan
-from webapp.services.planning.exact_costs import exact
+from webapp.services.planning.exact_tokens import exact
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.limits import Limits
@@ -135,7 +135,7 @@ class Planning:
         name = None if inputs.spare or inputs.drop else (settings, budget, inputs.strategy)
         with view.lock:
             _refuse_pinned(view, inputs.drop, inputs.spare)
-            preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
+            preset, settings = preset_of(settings), settings_for(settings, view.history.task_counts)
             plan = _once(view, name, lambda: self._planned(view, settings, budget, inputs))
             if exactly:
                 plan = _once(view, name and ("exact", name), lambda: exact(session, view, plan))

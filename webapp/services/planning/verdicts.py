@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from scoring.planning import redundant_outputs
-from scoring.verdict import Clearing, Price, SessionFacts, price_needed
+from scoring.verdict import Clearing, Price, Situation, price_needed
 from webapp.events import SessionJudged
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.answers import Verdict
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import verdict_facts
+from webapp.services.session.gauges import situation_of
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker
 from webapp.services.session.verdicts import judged, remember_prices
@@ -40,26 +40,26 @@ class Verdicts:
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            facts = verdict_facts(session)
-            if price_needed(facts) is None:
-                return judged(session, facts)
+            situation = situation_of(session)
+            if price_needed(situation) is None:
+                return judged(session, situation)
         with self._planning.reading(session_id) as session:
-            facts = verdict_facts(session)
-            listed = judged(session, facts)
-            match price_needed(facts):
+            situation = situation_of(session)
+            listed = judged(session, situation)
+            match price_needed(situation):
                 case "prune":
-                    priced = replace(facts, prune=_price(self._planning.make(session)))
+                    priced = replace(situation, prune=_price(self._planning.make(session)))
                 case "clear":
-                    priced = replace(facts, clear=self._clearing(session, facts))
+                    priced = replace(situation, clear=self._clearing(session, situation))
                 case None:
                     return listed
         remember_prices(session, priced)
-        verdict = judged(session, facts)
+        verdict = judged(session, situation)
         if (verdict.text, verdict.action) != (listed.text, listed.action):
             self._environment.bus.publish(SessionJudged(session_id))
         return verdict
 
-    def _clearing(self, session: Session, facts: SessionFacts) -> Clearing | None:
+    def _clearing(self, session: Session, situation: Situation) -> Clearing | None:
         """Return the plan that clears only redundant outputs; None if it is not worth it."""
         settings = session.task_settings
         if not (settings.stage_duplicates or settings.stage_superseded):
@@ -67,7 +67,7 @@ class Verdicts:
         history = self._planning.view(session).history
         found = redundant_outputs(history, settings)
         scale = session.pruned.scale
-        if scale.part(found.tokens) < facts.least_gain:
+        if scale.part(found.tokens) < situation.least_gain:
             return None
         inputs = PlanInputs(max_tokens=scale.shown(scale.estimate - found.tokens))
         planned = self._planning.make(session, inputs)

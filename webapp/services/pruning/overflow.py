@@ -41,7 +41,7 @@ class EmergencyOutcome:
 
     operation: OperationRow
     event: ContextPruned
-    facts: EmergencyAnswer
+    answer: EmergencyAnswer
 
 
 class Overflow:
@@ -66,7 +66,7 @@ class Overflow:
             self._histories.drop(session.key)
         self._environment.bus.publish(done.event, SessionUpdated(session_id))
         answer = applied(session_answer(session), done.operation, done.event)
-        return Relieved(**vars(answer), emergency=done.facts)
+        return Relieved(**vars(answer), emergency=done.answer)
 
     def within(
         self,

@@ -19,7 +19,7 @@ from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
 from webapp.services.planning.cache_cost import cache_figures
-from webapp.services.planning.exact_costs import counted_by, sent_messages
+from webapp.services.planning.exact_tokens import counted_by, sent_messages
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import explain
 from webapp.services.planning.plan_groups import groups_of

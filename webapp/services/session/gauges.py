@@ -12,7 +12,7 @@ from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import Certainty, calibration
 from scoring.verdict import Activity as Pace
-from scoring.verdict import SessionFacts
+from scoring.verdict import Situation
 from webapp.agents import AGENTS
 from webapp.services.session.answers import (
     Activity,
@@ -85,7 +85,7 @@ def session_answer(session: Session) -> SessionAnswer:
     pruned = gauge_of(session, session.pruned, limits.limit)
     tokens = (agent or pruned).tokens
     activity = activity_of(session)
-    facts = verdict_facts(session, limits, activity)
+    situation = situation_of(session, limits, activity)
     return SessionAnswer(
         id=row.id,
         title=shown_title(row),
@@ -136,9 +136,9 @@ def session_answer(session: Session) -> SessionAnswer:
             own=row.settings.get("strategy"),
             setting=session.environment.settings().strategy,
         ),
-        growth_per_turn=facts.growth,
-        turns_left=facts.turns_to_target,
-        verdict=judged(session, facts),
+        growth_per_turn=situation.growth,
+        turns_left=situation.turns_to_target,
+        verdict=judged(session, situation),
         trend=[utilization(size, limits.limit) for size in _trend(session, tokens)],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,
@@ -173,16 +173,16 @@ def redacted_notes(state: SessionState) -> list[str]:
     return [f"{words} redacted before anything was stored: {kinds}"] if count else []
 
 
-def verdict_facts(
+def situation_of(
     session: Session, limits: Limits | None = None, activity: Activity | None = None
-) -> SessionFacts:
-    """Return the numbers that the verdict on a session is made from, without the prices of a plan.
+) -> Situation:
+    """Return the situation that the verdict on a session is made on, without the prices of a plan.
 
     It is cheap enough for a list of thousands.
     """
     row, tokens = session.row, session.main.tokens
     limits, activity = limits or session.limits, activity or activity_of(session)
-    return SessionFacts(
+    return Situation(
         tokens=tokens if session.main.messages else 0,
         limit=limits.limit,
         target=limits.target_tokens,
@@ -204,17 +204,17 @@ def verdict_facts(
 
 def _calls_per_turn(session: Session) -> float:
     """Return how many messages (calls) the agent writes in a turn; at least 1."""
-    facts, turns = session.state.facts, session.row.turns
-    return max(1.0, (facts.messages - facts.outputs - turns) / turns) if turns else 1.0
+    counts, turns = session.state.facts, session.row.turns
+    return max(1.0, (counts.messages - counts.outputs - turns) / turns) if turns else 1.0
 
 
 def task_type_answer(session: Session) -> SessionTaskType:
     """Return the current task type, who chose it, and what the session looks like."""
-    settings, facts = session.settings, session.state.facts
-    likeness = recognise(facts)
+    settings, counts = session.settings, session.state.facts
+    likeness = recognise(counts)
     own = "task_type" in session.row.settings
     return SessionTaskType(
-        name=task_type_of(settings, facts),
+        name=task_type_of(settings, counts),
         setting=settings.task_type,
         own=own,
         reason=likeness.reason if settings.task_type == AUTO else _chosen(settings.task_type, own),

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from scoring.history import Facts, Features, History, with_content
+from scoring.history import Features, History, TaskCounts, with_content
 from webapp.errors import StalePlan, StoreError
 from webapp.services.session.replacements import features_with
 from webapp.services.session.session import Session
@@ -44,11 +44,11 @@ NewFeatures = list[tuple[int, str, Features]]
 
 
 class Version(NamedTuple):
-    """A version of a session with its number of messages and the facts that tell its task type."""
+    """A version of a session with its number of messages and the counts that tell its task type."""
 
     number: int
     messages: int
-    facts: Facts
+    task_counts: TaskCounts
 
 
 class Append(NamedTuple):
@@ -56,7 +56,7 @@ class Append(NamedTuple):
 
     base: int
     version: int
-    facts: Facts
+    task_counts: TaskCounts
     fresh: list[tuple[int, Features]]
 
 
@@ -115,7 +115,7 @@ class _GrowingHistory:
         self._index = {no: i for i, no in enumerate(nos)}
         self._shown: SessionHistory | None = None
         self._versions = deque(
-            [Version(session.version, len(nos), history.facts.copy())], maxlen=VERSIONS_KEPT
+            [Version(session.version, len(nos), history.task_counts.copy())], maxlen=VERSIONS_KEPT
         )
         self.waiting: dict[int, Features] = {}  # appended since; contents not computed yet
 
@@ -144,7 +144,7 @@ class _GrowingHistory:
         else:
             history = self.history.first(wanted.messages)
             index = {no: i for no, i in self._index.items() if i < wanted.messages}
-        history.facts = wanted.facts
+        history.task_counts = wanted.task_counts
         self._shown = SessionHistory(
             self.session, wanted.number, history, history.numbers, index, self._replacements, self._ratings
         )
@@ -163,7 +163,7 @@ class _GrowingHistory:
     def grow(self, arrived: Append) -> None:
         """Add messages that were appended to the newest version."""
         self.waiting.update(arrived.fresh)
-        self._versions.append(Version(arrived.version, len(self), arrived.facts))
+        self._versions.append(Version(arrived.version, len(self), arrived.task_counts))
 
     def add_contents(self, found: Iterable[tuple[int, Features]]) -> None:
         """Add the waiting messages with their contents; skip those that another thread has added."""
@@ -320,7 +320,7 @@ class Histories:
         history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
         history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)
         if "facts" in session.row.state:  # of the whole log: pruning does not change a session's task type
-            history.facts = session.state.facts.copy()
+            history.task_counts = session.state.facts.copy()
         return _GrowingHistory(session, history, gathered.nos, replacements, self._ratings_of(key))
 
     def _ratings_of(self, session: int) -> Ratings:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from scoring.formats import note_calls
-from scoring.history import Facts, Features
+from scoring.history import Features, TaskCounts
 from scoring.messages import Message
 from scoring.tokens import RUNS, Calibration, Run, TokenCounter, calibration, is_sum, unseen_of_sums
 from webapp.agents import AGENTS
@@ -60,7 +60,7 @@ class SessionState:
     last_role: str = ""
     tools_open: bool = False
     unwritten: Unwritten = field(default_factory=Unwritten)
-    facts: Facts = field(default_factory=Facts)
+    facts: TaskCounts = field(default_factory=TaskCounts)
     """The counts from which the task type is recognised."""
     stored: int = 0
     """Bytes of content in the log."""
@@ -310,7 +310,7 @@ class SessionState:
         known["calibration"] = Calibration.from_dict(known.get("calibration"))
         unwritten = AGENTS[source].unwritten if source in AGENTS else Unwritten
         known["unwritten"] = unwritten.from_dict(known.get("unwritten"))
-        known["facts"] = Facts.from_dict(known.get("facts"))
+        known["facts"] = TaskCounts.from_dict(known.get("facts"))
         known["proxy"] = ProxyState.from_dict(known.get("proxy"))
         return cls(**known)
 

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from scoring.history import (
-    Facts,
     Features,
+    TaskCounts,
     rated,
     settings_for,
     task_type_of,
@@ -102,10 +102,10 @@ class Suggesting:
 
         A session whose task type has its own weights has no cases: the common weights do not affect it.
         """
-        facts = Facts.from_dict(row.state.get("facts"))
-        if settings.task_types.of(task_type_of(settings, facts)).weights is not None:
+        counts = TaskCounts.from_dict(row.state.get("facts"))
+        if settings.task_types.of(task_type_of(settings, counts)).weights is not None:
             return []
-        settings = settings_for(settings, facts)
+        settings = settings_for(settings, counts)
         with self._store.read():
             operations = self._store.operations.all(row.key)
             rewound = {no for o in operations if o.kind == "rewind" for no in self._changed(row, o, "out")}
@@ -115,7 +115,7 @@ class Suggesting:
         found.append(self._judged(row, root, operations, settings))
         cases = [case for case in found if case is not None]
         for case in cases:  # the task type of the session, not of a part of it
-            case.history.facts = facts
+            case.history.task_counts = counts
         return cases
 
     def _judged(

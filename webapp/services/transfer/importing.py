@@ -168,7 +168,7 @@ class Importing:
         added = self._ingest.append_list(session_id, decoded.messages, ids, model)
         added.skipped += file.skipped
         added.problems += file.problems
-        self._ingest.note(session_id, Tally(file.skipped, file.problems), True, name)
+        self._ingest.note_problems(session_id, Tally(file.skipped, file.problems), True, name)
         return self._answer(session_id, added)
 
     def _new(

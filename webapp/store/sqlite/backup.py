@@ -84,7 +84,7 @@ def put_back(source: Path, target: Path, kept: Path) -> bool:
             _copy(there, target)
             return False
         with closing(sqlite3.connect(target, timeout=0)) as here:
-            if damaged := not (_locked(here, target) and _is_kept(here, kept)):
+            if damaged := not (_locked(here, target) and _copied(here, kept)):
                 _move(target, kept)
             else:
                 there.backup(here)
@@ -108,8 +108,8 @@ def _locked(connection: sqlite3.Connection, path: Path) -> bool:
     return True
 
 
-def _is_kept(connection: sqlite3.Connection, kept: Path) -> bool:
-    """Copy a database to `kept`; return False if it is damaged. Raises Conflict, sqlite3.Error, OSError."""
+def _copied(connection: sqlite3.Connection, kept: Path) -> bool:
+    """Copy a database to `kept`; return whether it was sound. Raises Conflict, sqlite3.Error, OSError."""
     try:
         _copy(connection, kept)
     except (DamagedStore, sqlite3.DatabaseError) as error:

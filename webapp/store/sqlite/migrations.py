@@ -14,7 +14,7 @@ from contextlib import suppress
 import orjson
 from sqlite_utils import Database, Migrations
 
-from scoring.history import Facts, Features
+from scoring.history import Features, TaskCounts
 from scoring.messages import Message, part_from_dict
 from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
@@ -317,11 +317,11 @@ def m002_summaries_and_memory(db: Database) -> None:
 def m003_facts_for_task_types(db: Database) -> None:
     """Count, for existing sessions, the facts by which a task type is recognised."""
     for key, text in db.execute("SELECT key, state FROM sessions").fetchall():
-        facts, state = Facts(), orjson.loads(text)
+        counts, state = TaskCounts(), orjson.loads(text)
         for (features,) in db.execute("SELECT features FROM messages WHERE key BETWEEN ? AND ?", bounds(key)):
-            facts.add(Features.from_dict(orjson.loads(features)))
-        if "facts" not in state and facts != Facts():
-            state["facts"] = facts.to_dict()
+            counts.add(Features.from_dict(orjson.loads(features)))
+        if "facts" not in state and counts != TaskCounts():
+            state["facts"] = counts.to_dict()
             db.execute("UPDATE sessions SET state = ? WHERE key = ?", (orjson.dumps(state).decode(), key))
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from scoring.errors import ScoringError
-from scoring.history import Facts, Features, analyse
+from scoring.history import Features, TaskCounts, analyse
 from scoring.messages import Message
 from tests.scoring.builders import any_messages
 from tests.shared import shared_files
@@ -63,7 +63,7 @@ def same(app: App, session: str = "s") -> bool:
             history.drop_first,
             history.summarised,
             history.features,
-            history.facts,
+            history.task_counts,
             view.replacements,
             view.version,
         )
@@ -205,9 +205,9 @@ class TestContents:
             loaded = Session.of(app.environment, row)
             view, full = app.histories.of(loaded), in_full(app, row.id)
             assert view.history.features == [full[no - 1] for no in view.nos]
-            facts = Facts()
-            facts.extend(full)
-            assert loaded.state.facts == facts
+            counts = TaskCounts()
+            counts.extend(full)
+            assert loaded.state.facts == counts
         assert not list(app.verify())
 
     @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -343,7 +343,7 @@ class TestSnapshots:
         assert found.history.features == before.history.features
         assert found.history.units.head == before.history.units.head
         assert found.history.pinned == before.history.pinned
-        assert found.history.facts == before.history.facts
+        assert found.history.task_counts == before.history.task_counts
         assert found.history.unit_tokens == before.history.unit_tokens
 
     def test_answer_pages_plans_and_undos_beside_appends(self, app: App) -> None:  # X1, X2

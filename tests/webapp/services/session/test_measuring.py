@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from scoring.history import Facts, with_content
+from scoring.history import TaskCounts, with_content
 from scoring.messages import REMINDER, Message, Text, ToolResult
 from scoring.settings import lexicon_of
 from scoring.tokens import ESTIMATOR
@@ -47,7 +47,7 @@ class TestMeasure:
         """The counts for the task type are the same with and without contents."""
         message = Message("user", (Text(text),))
         found = measure(message, ESTIMATOR, LEXICON, {}).features
-        at_once, later = Facts(), Facts()
+        at_once, later = TaskCounts(), TaskCounts()
         at_once.add(found)
         later.add(with_content(found, message))
         assert (found.content, at_once) == (None, later)

@@ -94,12 +94,12 @@ class TestTaskType:
         """The type follows from the log, not from the pruned view."""
         followed(app, *work(12), said("done"))
         row = app.store.sessions.get("s")
-        before = app.histories.of(Session.of(app.environment, row)).history.facts
+        before = app.histories.of(Session.of(app.environment, row)).history.task_counts
         app.prunes.apply("s", PruneRequest(max_tokens=40))
         assert of(app).name == "coding"
         row = app.store.sessions.get("s")
         assert (
-            app.histories.of(Session.of(app.environment, row)).history.facts
+            app.histories.of(Session.of(app.environment, row)).history.task_counts
             == Session.of(app.environment, row).state.facts
             == before
         )
@@ -119,7 +119,7 @@ class TestTaskType:
         app.ingest.append_records("s", entries(*work(9), start=50))
         row = app.store.sessions.get("s")
         assert (
-            app.histories.of(Session.of(app.environment, row)).history.facts
+            app.histories.of(Session.of(app.environment, row)).history.task_counts
             == Session.of(app.environment, row).state.facts
         )
 

@@ -18,7 +18,7 @@ from webapp.errors import ClosedStore, Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported, TargetCrossed, WebhooksChanged
 from webapp.services.webhooks import webhooks as module
 from webapp.services.webhooks.webhooks import EVENTS, QUEUED, WAITS
-from webapp.store.webhooks import KEPT, DeliveryRow
+from webapp.store.webhooks import DELIVERIES_KEPT, DeliveryRow
 from webapp.wiring import build
 
 PRUNED = ContextPruned("a", 7, "manual", 100, 60, 2, ("m1", "m2"), 30.0)
@@ -250,9 +250,9 @@ class TestWebhooks:
     def test_keep_the_newest_log_entries(self, app: App) -> None:
         """Older entries of the log are deleted."""
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
-        app.bus.publish(*[PRUNED] * (KEPT + 5))
+        app.bus.publish(*[PRUNED] * (DELIVERIES_KEPT + 5))
         app.webhooks.store_queued()
-        assert len(app.store.webhooks.deliveries(number, 10 * KEPT)) == KEPT
+        assert len(app.store.webhooks.deliveries(number, 10 * DELIVERIES_KEPT)) == DELIVERIES_KEPT
 
     def test_delete_messages_of_a_deleted_session(self, app: App) -> None:
         """Stored messages may quote the deleted session."""

@@ -12,7 +12,7 @@ const MOST_MS = 60_000;
  * @param {number} interval @param {number} share */
 export const pauseAfter = (took, interval, share) => Math.min(MOST_MS, Math.max(interval, took / share));
 
-export class Reader {
+export class Refresher {
   #read;
   #interval;
   #retry;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.agents.reading.facts import SessionFacts
+from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.records import Meta
 
 
@@ -13,7 +13,7 @@ class TestFacts:
 
     def test_come_together_once_and_again_when_they_change(self) -> None:
         """Empty facts are left out, and an empty one changes nothing."""
-        facts = SessionFacts()
+        facts = KnownMeta()
         assert [*facts.changed(cwd="/a", model="m", version=None)] == [Meta(cwd="/a", model="m")]
         assert [*facts.changed(cwd="/a", model="n")] == [Meta(model="n")]
         assert [*facts.changed(cwd="/a", model=None)] == []
@@ -22,7 +22,7 @@ class TestFacts:
     def test_are_known_from_an_earlier_read(self) -> None:
         """The stored facts are not yielded again, and are updated."""
         known = {"cwd": "/a"}
-        assert [*SessionFacts(known).changed(cwd="/a", title="A garden")] == [Meta(title="A garden")]
+        assert [*KnownMeta(known).changed(cwd="/a", title="A garden")] == [Meta(title="A garden")]
         assert known == {"cwd": "/a", "title": "A garden"}
 
 
@@ -31,11 +31,11 @@ class TestTheTitle:
 
     def test_is_that_of_the_first_words(self) -> None:
         """Later words and none are ignored."""
-        facts = SessionFacts()
+        facts = KnownMeta()
         words = [None, " ", "Plan a\ngarden", "Now plant it"]
         assert [meta.title for one in words for meta in facts.first_words(one)] == ["Plan a garden"]
 
-    @pytest.mark.parametrize("facts", [SessionFacts({"title": "A garden"}), SessionFacts(has_title=True)])
-    def test_never_replaces_another(self, facts: SessionFacts) -> None:
+    @pytest.mark.parametrize("facts", [KnownMeta({"title": "A garden"}), KnownMeta(has_title=True)])
+    def test_never_replaces_another(self, facts: KnownMeta) -> None:
         """The session has a title, or its file has one."""
         assert [*facts.first_words("Plan a garden")] == []

@@ -9,7 +9,7 @@ from webapp.agents.reading.rows import optional, short_title
 from webapp.agents.records import Meta
 
 
-class SessionFacts:
+class KnownMeta:
     """The known facts about a session, named as in `Meta`. `known` holds them, JSON-ready, and can be stored.
 
     `has_title` is True for a file whose title is known from elsewhere.

@@ -1,7 +1,7 @@
-// static/shared/reader.js: reading again what may have changed.
+// static/shared/refresher.js: reading again what may have changed.
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import { Reader } from "../../../static/shared/reader.js";
+import { Refresher } from "../../../static/shared/refresher.js";
 
 const nextTurn = () => new Promise((done) => setImmediate(done));
 
@@ -17,13 +17,13 @@ function slowly() {
   return { begun, read };
 }
 
-describe("a reader", () => {
+describe("a refresher", () => {
   it("has one request at a time, and makes one more for all calls during it", async () => {
     const { begun, read } = slowly();
-    const reader = new Reader(read);
-    reader.ask();
+    const refresher = new Refresher(read);
+    refresher.ask();
     await nextTurn();
-    const later = [reader.ask(), reader.ask(), reader.ask()];
+    const later = [refresher.ask(), refresher.ask(), refresher.ask()];
     await nextTurn();
     assert.equal(begun.length, 1);
     begun[0]?.answer();
@@ -38,10 +38,10 @@ describe("a reader", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       let readings = 0;
-      const reader = new Reader(async () => void readings++, { interval: 1000 });
-      reader.ask();
+      const refresher = new Refresher(async () => void readings++, { interval: 1000 });
+      refresher.ask();
       await nextTurn();
-      reader.ask();
+      refresher.ask();
       await nextTurn();
       assert.equal(readings, 1);
       mock.timers.tick(1000);
@@ -56,13 +56,13 @@ describe("a reader", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       const { begun, read } = slowly();
-      const reader = new Reader(read, { interval: 1000, share: 0.2 });
-      reader.ask();
+      const refresher = new Refresher(read, { interval: 1000, share: 0.2 });
+      refresher.ask();
       await nextTurn();
       mock.timers.tick(600);
       begun[0]?.answer();
       await nextTurn();
-      reader.ask();
+      refresher.ask();
       await nextTurn();
       mock.timers.tick(2_399);
       await nextTurn();
@@ -79,13 +79,13 @@ describe("a reader", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       const { begun, read } = slowly();
-      const reader = new Reader(read, { interval: 1000, share: 0.1 });
-      reader.ask();
+      const refresher = new Refresher(read, { interval: 1000, share: 0.1 });
+      refresher.ask();
       await nextTurn();
       mock.timers.setTime(8 * 3_600_000);
       begun[0]?.answer();
       await nextTurn();
-      reader.ask();
+      refresher.ask();
       await nextTurn();
       mock.timers.tick(60_000);
       await nextTurn();
@@ -99,13 +99,13 @@ describe("a reader", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"], now: 8 * 3_600_000 });
     try {
       const { begun, read } = slowly();
-      const reader = new Reader(read, { interval: 1000 });
-      reader.ask();
+      const refresher = new Refresher(read, { interval: 1000 });
+      refresher.ask();
       await nextTurn();
       begun[0]?.answer();
       await nextTurn();
       mock.timers.setTime(0);
-      reader.ask();
+      refresher.ask();
       await nextTurn();
       mock.timers.tick(1000);
       await nextTurn();
@@ -117,11 +117,11 @@ describe("a reader", () => {
 
   it("requests at once on a restart, and aborts the request under way", async () => {
     const { begun, read } = slowly();
-    const reader = new Reader(read, { interval: 1000 });
-    reader.ask();
+    const refresher = new Refresher(read, { interval: 1000 });
+    refresher.ask();
     await nextTurn();
-    reader.ask();
-    reader.restart();
+    refresher.ask();
+    refresher.restart();
     await nextTurn();
     assert.deepEqual(
       begun.map((one) => one.signal.aborted),
@@ -134,11 +134,11 @@ describe("a reader", () => {
 
   it("reads nothing after it is stopped", async () => {
     const { begun, read } = slowly();
-    const reader = new Reader(read);
-    reader.ask();
+    const refresher = new Refresher(read);
+    refresher.ask();
     await nextTurn();
-    reader.ask();
-    reader.stop();
+    refresher.ask();
+    refresher.stop();
     begun[0]?.answer();
     await nextTurn();
     assert.equal(begun.length, 1);
@@ -148,9 +148,9 @@ describe("a reader", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"] });
     try {
       const { begun, read } = slowly();
-      const reader = new Reader(read, { retry: 3000 });
+      const refresher = new Refresher(read, { retry: 3000 });
       for (let i = 0; i < 3; i++) {
-        reader.ask();
+        refresher.ask();
         await nextTurn();
         begun[i]?.fail();
         await nextTurn();
@@ -173,12 +173,12 @@ describe("a reader", () => {
 
   it("passes a failure on where it does not try again, and goes on", async () => {
     const { begun, read } = slowly();
-    const reader = new Reader(read);
-    const first = reader.ask();
+    const refresher = new Refresher(read);
+    const first = refresher.ask();
     await nextTurn();
     begun[0]?.fail();
     await assert.rejects(first, /no/);
-    reader.ask();
+    refresher.ask();
     await nextTurn();
     assert.equal(begun.length, 2);
   });

@@ -15,7 +15,7 @@ import { toSave, tuning } from "./tuning.js";
 /** @typedef {import("./choices.js").Choices} Choices */
 /** @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices,
  * options: import("./plan.js").PlanOptions } &
- * import("./plan.js").Folds} PlanView */
+ * import("./plan.js").Folds} PlanState */
 
 const SHOWN_ROWS = 40;
 const SHOWN_CHIPS = 6;
@@ -27,27 +27,27 @@ export function planTitle(plan, session, alone) {
   return plan ? `Prune to ${percentSet(aimOf(plan.max_tokens, session))}` : "Prune";
 }
 
-/** @param {PlanView} view */
-export function planBody(view) {
-  const { plan, session } = view;
+/** @param {PlanState} state */
+export function planBody(state) {
+  const { plan, session } = state;
   const full = Math.max(plan.before.tokens, plan.after.tokens);
   return html`<div class="plan-top">
       <div class="plan-bars">
         ${planBar("Now", session, plan.before, session.pruned.regions, full, session.pruned.certainty)}
         ${planBar("After", session, plan.after, plan.regions_after, full)}
       </div>
-      ${whatIf(view)} ${endsFarBelow(view)}
+      ${whatIf(state)} ${endsFarBelow(state)}
     </div>
-    ${tuning(view)}
+    ${tuning(state)}
     ${plan.over_budget && overBudget(plan.over_budget)}
     ${plan.nothing_to_do && nothingToDo(plan)}
-    ${chosen(view)} ${groups(view)} ${bill(plan, session)}`;
+    ${chosen(state)} ${groups(state)} ${bill(plan, session)}`;
 }
 
 /** What a plan clears whatever the aim is. */
 const CLEARED = ["duplicate", "superseded"];
 
-/** Says why a plan ends well below its aim, if clearing these alone does that. @param {PlanView} view */
+/** Says why a plan ends well below its aim, if clearing these alone does that. @param {PlanState} state */
 function endsFarBelow({ plan, session }) {
   const sure = plan.groups.filter(({ cause }) => CLEARED.includes(cause));
   const freed = sure.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -81,7 +81,7 @@ function overBudget({ message, usable, emergency }) {
 }
 
 /** The reader's choices, each with a button that removes it.
- * @param {Pick<PlanView, "choices" | "options" | "session">} view */
+ * @param {Pick<PlanState, "choices" | "options" | "session">} state */
 export function chosen({ choices, options, session }) {
   const kinds = KINDS.filter(([kind]) => choices.of(kind).length > 0);
   if (kinds.length === 0) return "";
@@ -110,7 +110,7 @@ function chips(kind, messages) {
   return messages.map(({ id, number: n }) => chip("forget", id, `message ${n}`, `#${number(n)}`));
 }
 
-/** @param {PlanView} view */
+/** @param {PlanState} state */
 function groups({ plan, session, open, all }) {
   if (plan.groups.length === 0) return "";
   const rows = rowsByCause(plan);
@@ -219,7 +219,7 @@ function cheapestMoment({ cold, saved_when_cold, rewritten_once, currency }, cac
     ${untilTime(cache.cold_at)} if no call comes. Pruning costs nothing extra then${less}.`;
 }
 
-/** @param {PlanView} view */
+/** @param {PlanState} state */
 function whatIf({ plan, session, options }) {
   const aim = Math.min(100, aimOf(options.max_tokens ?? plan.max_tokens, session));
   const strategy = options.strategy ?? plan.strategy;

@@ -1,13 +1,13 @@
-// static/session/plan-view.js: the plan panel as markup.
+// static/session/plan-body.js: the plan panel as markup.
 import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Choices } from "../../../static/session/choices.js";
-import { planBody, planTitle } from "../../../static/session/plan-view.js";
+import { planBody, planTitle } from "../../../static/session/plan-body.js";
 import { gauge, group, message, plan, promptCache, pruneCost, session } from "../builders.js";
 import { markup } from "../markup.js";
 
-/** @param {Partial<import("../../../static/session/plan-view.js").PlanView>} given */
+/** @param {Partial<import("../../../static/session/plan-body.js").PlanState>} given */
 const body = (given) =>
   markup(
     planBody({
