@@ -338,7 +338,7 @@ function cacheWords({ cache, activity }) {
   if (!cache || activity === "stale" || activity === "ended") return "";
   const { cold, cold_at, minutes } = cache;
   const kept = minutes === 60 ? "an hour" : counted(minutes, "minute");
-  const why = `The provider caches a context for ${kept} after a call. After that, a prune costs nothing extra.`;
+  const why = `The provider caches a context for ${kept} after a call. Later a prune costs nothing extra.`;
   const state = cold ? html`cold, expired ${agoTime(cold_at)}` : html`warm, cold ${untilTime(cold_at)}`;
   return html` · <span title=${why}>provider's cache ${state}</span>`;
 }
