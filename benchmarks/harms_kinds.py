@@ -202,7 +202,7 @@ def excerpt(messages: Sequence[Chat], needed: Sequence[str]) -> str:
     last = -1
     for number in sorted(wanted & set(range(len(messages)))):
         if number > last + 1:
-            out.append(f"({number - last - 1} messages that stay as well)")
+            out.append(f"({number - last - 1} other messages that stay)")
         out.append(shown([messages[number]]))
         last = number
     return "\n\n".join(out)
@@ -211,11 +211,10 @@ def excerpt(messages: Sequence[Chat], needed: Sequence[str]) -> str:
 def page() -> str:
     """Return the page of pruned contexts."""
     opening = (
-        "# Pruned contexts, to be read\n\n<!-- Written by `python -m benchmarks.harms_kinds docs/pruned.md`. -->\n\n"
-        "One made-up session of each kind, as *Foresight* leaves it at a quarter of its tokens: its first and its last "
-        "messages, and those that have what must not be lost. Longer texts are cut in this page alone, with a `…` at "
-        "their end. "
-        "[What is measured](retention.md) says what they are read for."
+        "# Pruned contexts to read\n\n<!-- Written by `python -m benchmarks.harms_kinds docs/pruned.md`. -->\n\n"
+        "One made-up session of each kind, as *Foresight* leaves it at a quarter of its tokens. The page shows the "
+        "first and the last messages, and those that contain what must not be lost. Longer texts are cut only on this "
+        "page, with a `…` at their end. [What misleads](retention.md#what-misleads) explains what to look for."
     )
     parts = [opening]
     for kind, make in KINDS.items():

@@ -165,9 +165,9 @@ def events_page() -> str:
         "`webapp/live/` turns them into Socket.IO messages, at most ten a second for one session in one room.",
         "",
         "Rooms are `overview` and `session:<id>`. Every message carries its `room` and a `revision`,",
-        "which grows by one a message in that room and never repeats, not even after a restart.",
-        "With several workers it is the place in their queue instead: it only grows, and messages that are sent",
-        "together have the same.",
+        "which grows by one with each message in that room and never repeats, not even after a restart.",
+        "With several workers the revision is a position in their queue: it only grows, and messages that are",
+        "sent together have the same one.",
         "",
         "## Events and the messages they make",
         "",
@@ -211,7 +211,7 @@ def message_names(notice: Any) -> Iterator[str]:
 def message_rows() -> Iterator[str]:
     """Yield one row for each message: its payload besides `room` and `revision`."""
     yield "| `session:updated` | the session's row of the overview ([Session](api.md#session)) |"
-    yield "| `sessions:updated` | the rows of several, in place of a message each: `sessions` |"
+    yield "| `sessions:updated` | the rows of several sessions in one message: `sessions` |"
     yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"
     yield "| `context:stats` | `session_id` and [Stats](api.md#stats) |"
     shown = (*EXAMPLES, *MORE_EXAMPLES)

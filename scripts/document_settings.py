@@ -56,7 +56,7 @@ def meanings() -> dict[str, str]:
 def _introduction() -> Iterator[str]:
     yield "Every threshold and weight can be changed on the settings page, over `PUT /api/settings`,"
     yield "and for one session over `PATCH /api/sessions/<id>`."
-    yield "A change is checked as a whole: either all of it holds, or each wrong field is named.\n"
+    yield "A change is checked as a whole: either all of it is saved, or none, and each wrong field is named.\n"
     yield f"Presets are complete sets: {', '.join(f'*{name}*' for name in PRESETS)}.\n"
     yield "| signal | of a message | of a name or line, in *Foresight* |"
     yield "|---|---|---|"
@@ -66,8 +66,8 @@ def _introduction() -> Iterator[str]:
     yield ""
     yield "[The context](context.md#how-messages-are-chosen) explains the strategies."
     yield "Strategy `foresight` reads the weights, those of the task type first; it rates names and lines instead of"
-    yield "messages. `roles`, `keywords` and `length_steps` are read by strategy `score` only; where a strategy"
-    yield "does not score, the list shows the score that they make."
+    yield "messages. `roles`, `keywords` and `length_steps` are read by strategy `score` only; if a strategy"
+    yield "does not score, the list of messages shows the score that they would give."
 
 
 def _values(name: str) -> str:

@@ -181,7 +181,7 @@ function integrationNote({ source }) {
 
 /** @param {Api.Proxied} proxy */
 function proxySwitch({ prunes, subscription }) {
-  const why = "Its key is a subscription's: the proxy passes its calls on and never changes them.";
+  const why = "Its key is a subscription's: the proxy forwards its calls and never changes them.";
   const does =
     "The proxy leaves out of each call what you prune here. Takes effect with the next prune or call.";
   return html`<label class="switch"
@@ -338,7 +338,7 @@ function cacheWords({ cache, activity }) {
   if (!cache || activity === "stale" || activity === "ended") return "";
   const { cold, cold_at, minutes } = cache;
   const kept = minutes === 60 ? "an hour" : counted(minutes, "minute");
-  const why = `The provider keeps a context for ${kept} after a call. A prune is free of extra cost then.`;
+  const why = `The provider caches a context for ${kept} after a call. Later a prune costs nothing extra.`;
   const state = cold ? html`cold, expired ${agoTime(cold_at)}` : html`warm, cold ${untilTime(cold_at)}`;
   return html` · <span title=${why}>provider's cache ${state}</span>`;
 }

@@ -35,11 +35,11 @@ export const SECTIONS = {
         | The words of users are kept verbatim, newest first, up to the lower of these two.
       user_words_percent | Share of user words, at most | % of budget
       user_words_messages_percent | Kept if users write at most | % of all
-        | Where they write more of the messages, the session is a conversation and the scores decide.
+        | If they write more of the messages, the session is a conversation and the scores decide.
       guarded_percent | Task, rules and plan, at most | % of budget
         | Kept first: the task, your rules, the open plan, the newest unresolved error, the last statement.
       mark_changed | Mark changed lines |
-        | In outputs that stay, marks the lines that a later edit removed, where that edit is dropped.
+        | In outputs that stay, marks the lines that a later edit removed, if that edit is dropped.
       strategy | Strategy`),
   ],
   stages: [
@@ -61,7 +61,7 @@ export const SECTIONS = {
       minimum_gain_percent | Minimum gain | % of limit
         | Automatic pruning waits until a prune gains this much.
       wait_for_cold_cache | Wait until the provider's cache is cold |
-        | A prune then costs nothing extra. It waits no longer than the window has room for another turn.`),
+        | A prune then costs nothing extra. It waits only while the window has room for another turn.`),
   ],
   room: [
     "Window and counting",
@@ -92,7 +92,7 @@ export const SECTIONS = {
       memory_percent | Memory, at most | % of room
       learnings_percent | Learnings, at most | % of room
       learnings_shown | Learnings at once, at most
-      status_line | Tell each appended turn how full the context is`),
+      status_line | Report how full the context is with each appended turn`),
   ],
   tool_outputs: [
     "Old outputs",

@@ -92,7 +92,7 @@ const TASK_TYPE = [
   "task_type",
   "Task type",
   "",
-  "A session's page says its type and why, and can choose another.",
+  "A session's page shows its type with the reason, and can choose another.",
 ];
 
 /** @param {Form} form */
@@ -216,7 +216,7 @@ export function lengthSection(form) {
     form,
     "length_steps",
     "Length",
-    "rating from a number of characters on",
+    "rating from a length in characters on",
     html`${usedBy(form)} ${rows} ${faultNote(form, "length_steps")}
       <div><button type="button" class="small" data-act="add-step">${icon("plus")}Add a step</button></div>`,
   );

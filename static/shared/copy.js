@@ -7,7 +7,7 @@ export async function copyText({ dataset }) {
     await navigator.clipboard.writeText(dataset.text ?? "");
     toast(dataset.said ?? "Copied.");
   } catch {
-    toast("This browser does not let the page copy; select the text and copy it.", { kind: "warning" });
+    toast("This browser does not allow the page to copy; select the text and copy it.", { kind: "warning" });
   }
 }
 

@@ -42,7 +42,7 @@ const REFRESH_MS = 3000;
 const INTERVAL_MS = 1000;
 const TOAST_MS = 6000;
 const AUTOMATIC = "Automatic management is on: the context is pruned when it crosses its target.";
-const MANUAL = "Automatic management is off: the context is pruned when you say so.";
+const MANUAL = "Automatic management is off: the context is pruned only when you prune it.";
 
 export class ContextManagerWidget extends CoppiceElement {
   static observedAttributes = ["session", "server", "token"];

@@ -81,8 +81,9 @@ class WidgetPage extends ReadingElement {
 }
 
 const ALLOW = "Let pages of that site read this server and prune. No other site may.";
-const EMBED = html`Put script and element into the page. A token is needed where this server asks for one.
-  Everybody who can open the page can read it: a viewer's token shows the context and does not prune.`;
+const EMBED = html`Copy the script and the element into the page.
+  A token is needed if this server asks for one. Everybody who can open the page can read it:
+  a viewer's token shows the context but cannot prune.`;
 const RESTRICT = "A page with a strict Content-Security-Policy needs no more than this.";
 const NONE = html`<p class="nothing">
   There is no session yet to show in the widget. <a class="link" href="${root}/">Sessions</a> says where they

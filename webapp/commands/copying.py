@@ -20,15 +20,15 @@ from webapp.store.copying import copy as copied
 @click.command()
 @click.option("--from", "source", type=DatabaseType(), required=True, help="The store that is copied.")
 @click.option(
-    "--to", "target", type=DatabaseType(), required=True, help="Where to: a database without sessions."
+    "--to", "target", type=DatabaseType(), required=True, help="The target: a database without sessions."
 )
 def copy(source: Database, target: Database) -> int:
     """Copy a store into another database.
 
     A database is the path of a file or postgresql://user:password@host/name.
 
-    Both are verified. A copy that was interrupted goes on where it ended when the same command is given again; until
-    then the target is not served. Stop what writes to the store first: the copy is refused where the two differ.
+    Both are verified. If a copy is interrupted, the same command continues it; until it is complete, no server starts
+    on the target. Stop what writes to the source first: what is written during the copy is not copied.
     """
     if source == target:
         raise Invalid("--from and --to are the same; name another database", "to")

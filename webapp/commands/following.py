@@ -54,7 +54,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, folder: Path | None
     """Send the sessions of this machine's agents to a server.
 
     It needs a token of that server in COPPICE_TOKEN, from `coppice token --role sender` there. While the server is
-    away, lines wait on disk, and nothing is lost or doubled. Transcripts are only ever read.
+    away, lines wait on disk, and nothing is lost or doubled. Transcripts are only read.
     """
     address = server_address(address, "--to")
     logging.getLogger("coppice").setLevel(logging.INFO)

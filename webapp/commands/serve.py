@@ -53,7 +53,7 @@ def listed(words: Iterable[str]) -> str:
 SERVE_HELP = f"""Serve the dashboard, and follow your agents' sessions.
 
 The transcripts of {listed(agent.label for agent in AGENTS.values())} are found in their usual places
-({listed(folder_variables())} are respected) and only ever read.
+({listed(folder_variables())} are respected) and are only read.
 """
 
 

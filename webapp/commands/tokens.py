@@ -106,9 +106,9 @@ def list_tokens(db: Database | None, as_json: bool) -> None:
 @click.argument("number", type=int, required=False)
 @click.pass_obj
 def rotate(db: Database | None, number: int | None) -> None:
-    """Replace a token by a new one with the same name and role.
+    """Replace a token with a new one of the same name and role.
 
-    The number can be left out where there is only one valid token.
+    The number can be left out if there is only one valid token.
     """
     with open_tokens(db) as keys:
         print_token(*keys.rotate(keys.only().key if number is None else number))
