@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from contextlib import suppress
+
+FINAL_STATUS = re.compile(rb"HTTP/1\.1 [2-5]\d\d[^\r]*\r\n")
 
 
 class BareProvider:
@@ -23,6 +26,10 @@ class BareProvider:
     def converse(self, client: socket.socket) -> None:
         """Read a request and answer it; a subclass defines the answer."""
         raise NotImplementedError
+
+    def send_last(self, client: socket.socket) -> None:
+        """Send the answer and say that the connection ends, so that no proxy sends its next request there."""
+        client.sendall(FINAL_STATUS.sub(lambda status: status[0] + b"connection: close\r\n", self.answer, 1))
 
     def _serve(self) -> None:
         with suppress(OSError):

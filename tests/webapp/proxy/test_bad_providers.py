@@ -64,7 +64,7 @@ class Fails(BareProvider):
             read += more
             self.arrived = read
         hangs = self.hangs  # of this request: the next test sets another before this thread goes on
-        client.sendall(self.answer)
+        self.send_last(client)
         while hangs and client.recv(1_000):
             pass
         self.gone += hangs

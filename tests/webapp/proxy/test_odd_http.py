@@ -48,11 +48,14 @@ class Odd(BareProvider):
 
     def converse(self, client: socket.socket) -> None:
         """Answer a complete request."""
-        read = client.recv(65_536)
-        while read and not _is_whole(read):
-            read += client.recv(65_536)
+        read = b""
+        while not _is_whole(read):
+            more = client.recv(65_536)
+            if not more:
+                return
+            read += more
         self.arrived = read
-        client.sendall(self.answer)
+        self.send_last(client)
 
 
 def _is_whole(read: bytes) -> bool:
