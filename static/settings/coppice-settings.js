@@ -15,7 +15,8 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { ALL, AUTO } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
-import { choicesOf, title } from "../shared/words.js";
+import { choicesOf } from "../shared/words.js";
+import { labelOf } from "./fields.js";
 import {
   fieldSection,
   keywordsSection,
@@ -352,7 +353,7 @@ class CoppiceSettings extends ReadingElement {
     const words =
       wrong > 0
         ? html`<span class="fault">${counted(wrong, "field")} ${wrong === 1 ? "is" : "are"} wrong</span>`
-        : `Not saved: ${changes.map((name) => title(name).toLowerCase()).join(", ")}`;
+        : `Not saved: ${changes.map(labelOf).join(" · ")}`;
     return html`<div class="save-bar" ?hidden=${changes.length === 0}>
       <span role="status">${words}</span>
       <button data-act="discard">Discard</button>

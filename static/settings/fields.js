@@ -1,5 +1,7 @@
 // The settings on the page: each with its name, unit and effect. Tables only, in the order of the page.
 
+import { title } from "../shared/words.js";
+
 /** @typedef {[name: string, label: string, unit: string, help: string]} Field */
 
 /** Reads a table with one field per line; a line that begins with a bar continues the line before.
@@ -104,3 +106,8 @@ export const SECTIONS = {
       tool_outputs_exempt | Tools that are never cleared | | Names of tools, separated by commas.`),
   ],
 };
+
+const LABELS = Object.fromEntries(Object.values(SECTIONS).flatMap(([, , list]) => list));
+
+/** The label of a setting's field; its name in words if it has several or none. @param {string} name */
+export const labelOf = (name) => LABELS[name] ?? title(name);

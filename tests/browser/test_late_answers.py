@@ -191,7 +191,7 @@ class TestALateAnswer:
         with held(page, "**/api/settings", "PUT"):
             page.get_by_role("button", name="Save", exact=True).click()
             aim.fill("55")
-        expect(page.get_by_text("Not saved: aim percent")).to_be_visible()
+        expect(page.get_by_text("Not saved: Aim")).to_be_visible()
         expect(target).to_have_value("85")
         expect(aim).to_have_value("55")
 

@@ -430,7 +430,7 @@ class TestFiles:
         file.write_text(json.dumps({**settings, "aim_percent": 45, "from_another_version": 1}))
         page.locator("coppice-settings > .page-head input[type=file]").set_input_files(file)
         expect(page.get_by_label("Aim", exact=True)).to_have_value("45")
-        expect(page.get_by_text("Not saved: aim percent")).to_be_visible()
+        expect(page.get_by_text("Not saved: Aim")).to_be_visible()
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
         assert server.app.settings.get().settings.aim_percent == 45
