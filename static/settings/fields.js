@@ -1,4 +1,4 @@
-// The settings on the page: each with its name, unit and effect. Tables only, in the order of the page.
+// The settings on the page: each with its name, unit and effect, in tables in the order of the page.
 
 import { title } from "../shared/words.js";
 

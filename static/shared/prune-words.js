@@ -50,14 +50,6 @@ const THINGS = [
   ["errors", "error", "met again"],
   ["said", "message", "said again by the user"],
 ];
-/** @type {Record<string, string>} */
-const NOUNS = {
-  prune: "prune",
-  summary: "summary",
-  compaction: "compaction",
-  clearing: "clearing",
-  resume: "resume",
-};
 
 /** One event in words, each count beside what is usual in as many calls of the session.
  * @param {Api.EventAftermath} after @param {Api.WindowMeans | null} elsewhere @param {number} windowCalls */
@@ -84,10 +76,9 @@ function went(tokens, complete) {
 /** All events in words: the means of those that can be compared, beside those of other calls.
  * @param {Api.Aftermaths} value */
 export function totalWords({ kinds, calls, events, compared, elsewhere }) {
-  const names = kinds.map(({ kind, events: count }) => {
-    const noun = NOUNS[kind] ?? kind;
-    return counted(count, noun, noun === "summary" ? "summaries" : `${noun}s`);
-  });
+  const names = kinds.map(({ kind, events: count }) =>
+    counted(count, kind, kind === "summary" ? "summaries" : `${kind}s`),
+  );
   const means = compared ?? events;
   const among = elsewhere && means.windows < events.windows ? ` (${number(means.windows)} compared)` : "";
   const again = THINGS.filter(([name]) => means[name] > 0 || (elsewhere?.[name] ?? 0) > 0).map(

@@ -67,7 +67,7 @@ class ViewSummary:
     at: str | None
 
 
-Place = ViewMessage | ViewSummary
+MessageOrSummary = ViewMessage | ViewSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,15 @@ class View:
 
     cwd: str
     now: str
-    items: Iterable[Place]
+    items: Iterable[MessageOrSummary]
     session_id: str = ""
     title: str = ""
     file: Path | None = None
     drops_thinking: bool = False
 
-    def with_results(self) -> Iterator[tuple[Place, list[ViewMessage]]]:
-        """Yield each place, an answer of the model with the results that follow it."""
-        item: Place | None = None
+    def with_results(self) -> Iterator[tuple[MessageOrSummary, list[ViewMessage]]]:
+        """Yield each item, an answer of the model with the results that follow it."""
+        item: MessageOrSummary | None = None
         results: list[ViewMessage] = []
         for one in self.items:
             if isinstance(one, ViewMessage) and one.message.role == "tool" and _is_answer(item):
@@ -102,7 +102,7 @@ class View:
             yield item, results
 
 
-def _is_answer(one: Place | None) -> bool:
+def _is_answer(one: MessageOrSummary | None) -> bool:
     return isinstance(one, ViewMessage) and one.message.role == "assistant"
 
 

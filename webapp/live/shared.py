@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from webapp.live.notices import Notice
 from webapp.live.rooms import REMEMBERED, Room, Sent
 
-# Notes of all rooms together that a worker holds.
+# The notices of all rooms together that a worker holds.
 NOTICES_KEPT = 40_000
 
 

@@ -20,7 +20,7 @@ from scoring.messages import Message, Text
 from webapp.agents.claude_code.content import RENDERED
 from webapp.agents.view import (
     PRUNED_NOTE,
-    Place,
+    MessageOrSummary,
     Transcript,
     View,
     ViewMessage,
@@ -62,7 +62,7 @@ def _rows(view: View, session: str) -> Iterator[dict[str, Any]]:
         yield {"type": "custom-title", "customTitle": view.title, "sessionId": session}
 
 
-def begun_by_user(view: View) -> Iterator[Place]:
+def begun_by_user(view: View) -> Iterator[MessageOrSummary]:
     """Yield the items of the view, after a note if the first is not the user's: a call has to begin with the user."""
     items = iter(view.items)
     first = next(items, None)

@@ -30,7 +30,7 @@ BATCH = 500  # messages that are read at a time
 Known = Mapping[tuple[str, int], AftermathRow]
 
 
-class Place(NamedTuple):
+class EventPlace(NamedTuple):
     """An event in a log: its kind, its operation, and the number of the last message before it.
 
     Messages behind it with the time `renewed_at` are the new context of a compaction. `seen` is False if the agent's
@@ -59,13 +59,13 @@ class Logged(NamedTuple):
 
 def places_of(
     session: Session, operations: Iterable[OperationRow], copy: CopyRow | None, known: Known
-) -> list[Place]:
+) -> list[EventPlace]:
     """Return the events of a session in the order of its log.
 
     A prune of ours is seen by the agent if the last call was sent pruned; once stored, that stays.
     """
     reached = session.agent is None
-    found = [Place(RESUME, 0, 0)] if copy is not None else []
+    found = [EventPlace(RESUME, 0, 0)] if copy is not None else []
     for one in sorted(operations, key=lambda operation: operation.n):
         if one.kind not in (*BY_AGENT, *BY_US) or not one.facts.number:  # nothing stood before it
             continue
@@ -73,12 +73,12 @@ def places_of(
         seen = bool(stored.windows) if stored is not None and stored.complete else reached
         renewed_at = one.at if one.kind == "compaction" else None
         seen = seen or one.kind in BY_AGENT
-        found.append(Place(one.kind, one.n, one.facts.number, renewed_at, one.undone_at, seen))
+        found.append(EventPlace(one.kind, one.n, one.facts.number, renewed_at, one.undone_at, seen))
     return sorted(found, key=lambda place: (place.number, place.operation))
 
 
 def counted_rows(
-    environment: Environment, session: Session, places: Sequence[Place], copy: CopyRow | None
+    environment: Environment, session: Session, places: Sequence[EventPlace], copy: CopyRow | None
 ) -> list[AftermathRow]:
     """Return the rows of a session's events that steps followed, and last that of its stretches without one."""
     store, counter = environment.store, AftermathCounter(session.row.cwd or "")
@@ -118,7 +118,7 @@ def logged(store: Store, session: SessionRow) -> Iterator[Logged]:
 def follow(
     counter: AftermathCounter,
     messages: Iterable[Logged],
-    places: Sequence[Place],
+    places: Sequence[EventPlace],
     given_at: int | None = None,
 ) -> dict[str, int]:
     """Take messages and events in order; return the steps before each event that the agent did not see.
@@ -126,7 +126,7 @@ def follow(
     Messages until `given_at` were given to the session.
     """
     waiting, passed = list(places), dict[str, int]()
-    begun: Place | None = None
+    begun: EventPlace | None = None
     for row, message in messages:
         if given_at is not None and (row.at is None or row.at <= given_at):
             counter.know(message)
@@ -153,7 +153,7 @@ def _is_behind(row: MessageRow, undone_at: int | None) -> bool:
     return undone_at is not None and row.at is not None and row.at >= undone_at
 
 
-def _row(place: Place, found: Aftermath) -> AftermathRow:
+def _row(place: EventPlace, found: Aftermath) -> AftermathRow:
     return AftermathRow(
         place.event, place.operation, 1, found.steps, found.files, found.commands, found.errors, found.said,
         int(found.tokens is not None), found.tokens or 0, found.complete,

@@ -20,7 +20,7 @@ from webapp.events import (
     OperationUndone,
     SessionUpdated,
 )
-from webapp.services.catalog.aftermath_walk import Known, Place, counted_rows, places_of
+from webapp.services.catalog.aftermath_walk import EventPlace, Known, counted_rows, places_of
 from webapp.services.catalog.answers import Aftermaths as Totals
 from webapp.services.catalog.answers import EventAftermath, EventCount, WindowMeans
 from webapp.services.session.environment import Environment
@@ -81,7 +81,7 @@ class Aftermaths:
             return False
         return self._write(session, places, counted_rows(self._environment, session, places, copy))
 
-    def _write(self, session: Session, places: Sequence[Place], rows: Sequence[AftermathRow]) -> bool:
+    def _write(self, session: Session, places: Sequence[EventPlace], rows: Sequence[AftermathRow]) -> bool:
         """Write the rows that changed and remove those of events that did not take place after all.
 
         Another thread may have counted a longer log meanwhile: what is complete stays.
@@ -131,7 +131,7 @@ def _is_news(row: AftermathRow, known: AftermathRow | None) -> bool:
     return known is None or (row != known and not known.complete and row.steps >= known.steps)
 
 
-def _is_due(places: Sequence[Place], known: Known) -> bool:
+def _is_due(places: Sequence[EventPlace], known: Known) -> bool:
     """Return whether an event is not counted to its end, or there are few stretches to compare with."""
     if not places:
         return (ELSEWHERE, 0) not in known  # once, so that it is not looked at after each start

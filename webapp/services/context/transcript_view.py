@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from webapp.agents.view import Place, View, ViewMessage, ViewRow, ViewSummary
+from webapp.agents.view import MessageOrSummary, View, ViewMessage, ViewRow, ViewSummary
 from webapp.services.context.pruned_view import message_of, summary_value
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.replacements import Replacement
@@ -52,8 +52,8 @@ def is_cut(store: Store, row: SessionRow) -> bool:
     return seen != kept
 
 
-def places(store: Store, row: SessionRow, view: int) -> Iterator[Place]:
-    """Yield the places of one of a session's contexts, in order."""
+def places(store: Store, row: SessionRow, view: int) -> Iterator[MessageOrSummary]:
+    """Yield the items of one of a session's contexts, in order."""
     items = store.contexts.items(row.key, view)
     summaries = {s.n: s for s in store.summaries.active(row.key)}
     for start in range(0, len(items), BATCH):

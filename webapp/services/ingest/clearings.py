@@ -128,7 +128,7 @@ def apply_recorded(session: Session, record: Cleared) -> None:
         for message, features in zip(outputs, answered, strict=True)
         if not wanted.keys().isdisjoint(features.results)
     ]
-    done = "cleared{}" if set(texts) == {habit.text} else "replaced{} by shorter texts"
+    done = "cleared{}" if set(texts) <= {habit.text} else "replaced{} by shorter texts"
     each = f"the agent {done.format(' its output')}, as it recorded after message {session.row.next_no - 1:,}"
     taken = [_cleared(session, message, wanted, each) for message in named]
     said = f" about {record.tokens:,} tokens" if record.tokens else ""

@@ -11,7 +11,7 @@ from tests.webapp.agents.samples import of
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.pi.transcript import write
 from webapp.agents.records import Compaction, Entry
-from webapp.agents.view import Place, View, ViewMessage, ViewRow, ViewSummary
+from webapp.agents.view import MessageOrSummary, View, ViewMessage, ViewRow, ViewSummary
 
 ROWS: list[dict[str, Any]] = [
     row("a", None, "1"),
@@ -28,12 +28,12 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def copied(items: list[Place]) -> list[dict[str, Any]]:
+def copied(items: list[MessageOrSummary]) -> list[dict[str, Any]]:
     """Return the rows of a copy."""
     return [json.loads(line) for line in write(View("/p", "2026-01-02T12:00:00Z", items)).lines]
 
 
-def items(*names: str) -> list[Place]:
+def items(*names: str) -> list[MessageOrSummary]:
     """Return entries of the session as items of a view."""
     entries = {str(e.source_id): e for e in of(Entry, samples.fed(Decoder(), ROWS))}
     return [ViewMessage([ViewRow(name, entries[name].message, entries[name].raw, None)]) for name in names]
