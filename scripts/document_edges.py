@@ -80,6 +80,8 @@ def api_page() -> str:
         "",
         "The server answers requests for this machine's own host names from its own pages and from programs.",
         "A request for another host name, or from a page of another origin, gets 403.",
+        "Once a token exists, a request needs one with the role that its section names ([access](access.md)).",
+        "So every request can also fail with 401, 403 or 429.",
         "",
         'Errors have one shape: `{"error": {"type", "message", "details"}}`, each detail `{"field", "message"}`.',
         "",
@@ -118,7 +120,7 @@ def route_lines(route: Route) -> list[str]:
         lines += [f"Body: [{route.body.__name__}](#{route.body.__name__.lower()}).", ""]
     answer = f"[{route.answers.__name__}](#{route.answers.__name__.lower()})" if route.answers else "a file"
     refused = ", ".join(str(status) for status in sorted(failing(route)))
-    return [*lines, f"Answers {route.status} with {answer}. Failures: {refused}.", ""]
+    return [*lines, f"Role: {route.role}. Answers {route.status} with {answer}. Failures: {refused}.", ""]
 
 
 def schema_lines(name: str, schema: Mapping[str, Any]) -> list[str]:

@@ -20,7 +20,7 @@ PARAMETER = re.compile(r"<(?:(?P<kind>[a-z]+)(?:\([^)]*\))?:)?(?P<name>[a-z_]+)>
 WHY = {
     400: "The body is not JSON in UTF-8, is nested too deep, or holds no known message list or file",
     401: "The token is missing or wrong",
-    403: "The host name or the page's origin is not allowed",
+    403: "The role of the token, the host name, or the page's origin does not allow this",
     404: "The path, or the session, message, operation or other thing that it names, does not exist",
     405: "The path does not support this method; the header `Allow` names those it does",
     409: "The request does not fit the present state",
@@ -30,6 +30,9 @@ WHY = {
     429: "Too many wrong tokens came from this address; `Retry-After` says when to try again",
     503: "The store is busy or the disk full; try again",
 }
+# The gate can refuse any request with these, so they are described once.
+GATE_STATUSES = (401, 403, 429)
+TOKEN = "token"
 
 
 def build_document(routes: Iterable[Route]) -> dict[str, Any]:
@@ -49,7 +52,18 @@ def build_document(routes: Iterable[Route]) -> dict[str, Any]:
             "description": "Reading changes nothing: no GET has an effect.",
         },
         "paths": paths,
-        "components": {"schemas": make_schemas(sent, [Failure, *answered])},
+        "security": [{TOKEN: []}, {}],  # either will do: a server without tokens asks for none
+        "components": {
+            "schemas": make_schemas(sent, [Failure, *answered]),
+            "responses": {str(status): failure(status) for status in GATE_STATUSES},
+            "securitySchemes": {
+                TOKEN: {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "Needed once a token exists. Each operation says which role it needs.",
+                }
+            },
+        },
     }
 
 
@@ -68,7 +82,7 @@ def operation(route: Route) -> dict[str, Any]:
         "operationId": route.name,
         "tags": [route.tag],
         "summary": route.summary,
-        "description": "\n".join(line.strip() for line in doc.splitlines()),
+        "description": "\n".join([*(line.strip() for line in doc.splitlines()), "", f"Role: {route.role}."]),
         "parameters": [*path_parameters(route), *query_parameters(route)],
         "responses": responses(route),
     }
@@ -134,10 +148,14 @@ def responses(route: Route) -> dict[str, Any]:
     else:
         content = {"application/json": {"schema": reference(route.answers)}}
     found: dict[str, Any] = {str(route.status): {"description": "Done", "content": content}}
-    failure = {"application/json": {"schema": reference(Failure)}}
-    for status in sorted(failing(route)):
-        found[str(status)] = {"description": WHY[status], "content": failure}
+    found |= {str(status): {"$ref": f"#/components/responses/{status}"} for status in GATE_STATUSES}
+    found |= {str(status): failure(status) for status in sorted(failing(route))}
     return found
+
+
+def failure(status: int) -> dict[str, Any]:
+    """Return the description of a refusal."""
+    return {"description": WHY[status], "content": {"application/json": {"schema": reference(Failure)}}}
 
 
 def failing(route: Route) -> set[int]:

@@ -11,7 +11,7 @@ import jsonschema
 from tests.shared import ROOT
 from tests.webapp.promises import Client, document
 from webapp.routes.api import routes
-from webapp.routes.api.documents import WHY, build_document, failing, without_null
+from webapp.routes.api.documents import PARAMETER, WHY, build_document, failing, without_null
 
 DOCUMENT = document()
 
@@ -43,8 +43,19 @@ class TestTheDocument:
 
     def test_has_no_dangling_reference(self) -> None:
         """Every reference is in the document."""
-        held = {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
+        parts = DOCUMENT["components"]
+        held = {f"#/components/{kind}/{name}" for kind in parts for name in parts[kind]}
         assert references(DOCUMENT) <= held
+
+    def test_says_which_role_each_operation_needs(self) -> None:
+        """A token is declared for all, optional as a server without tokens asks for none; its refusals are listed."""
+        (scheme,) = DOCUMENT["components"]["securitySchemes"]
+        assert DOCUMENT["security"] == [{scheme: []}, {}]
+        for route in routes():
+            path = "/api" + PARAMETER.sub(r"{\g<name>}", route.path)
+            operation = DOCUMENT["paths"][path][route.method.lower()]
+            assert operation["description"].endswith(f"Role: {route.role}.")
+            assert {"401", "403", "429"} <= set(operation["responses"])
 
     def test_has_valid_schemas(self) -> None:
         """OpenAPI 3.1 uses JSON Schema 2020-12."""
