@@ -100,7 +100,7 @@ class TestALostConnection:
         """A room that the server could not read is joined a little later; the page does not stay without events."""
         session = managed(server, 4, tokens=50)
         gateway = server.flask.extensions["coppice.live"]
-        find: Callable[[str], object] = gateway._room
+        find: Callable[[str], object] = gateway.broadcaster._room
         refused: list[str] = []
 
         def busy_once(room: str) -> object:
@@ -109,7 +109,7 @@ class TestALostConnection:
                 raise BusyStore("busy")
             return find(room)
 
-        monkeypatch.setattr(gateway, "_room", busy_once)
+        monkeypatch.setattr(gateway.broadcaster, "_room", busy_once)
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".msg")).to_have_count(4)
         until(page, lambda: refused)

@@ -25,7 +25,8 @@ from webapp.events import (
     SessionUpdated,
     SettingsChanged,
 )
-from webapp.live.gateway import LAG_LIMIT, Gateway
+from webapp.live.disconnecting import LAG_LIMIT
+from webapp.live.gateway import Gateway
 from webapp.live.throttle import RATE
 from webapp.services.session.answers import Session
 
@@ -88,7 +89,7 @@ class TestRooms:
         self, visitor: Page, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The snapshot has the sessions changed last, and the cursor of the next page."""
-        monkeypatch.setattr("webapp.live.gateway.SNAPSHOT_SESSIONS", 2)
+        monkeypatch.setattr("webapp.live.payloads.SNAPSHOT_SESSIONS", 2)
         for name in "bcd":
             app.sessions.create(id=name, model="gpt-5")
         snapshot = visitor.says("subscribe", {"room": "overview"})["snapshot"]
@@ -100,7 +101,7 @@ class TestRooms:
         self, visitor: Page, app: App, gateway: Gateway, flask_app: Flask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """They also get the messages since that read."""
-        monkeypatch.setattr("webapp.live.gateway.SHARED_SECONDS", float("inf"))
+        monkeypatch.setattr("webapp.live.broadcaster.SHARED_SECONDS", float("inf"))
         visitor.says("subscribe", {"room": "overview"})
         self.rename(app, visitor, "renamed")
         app.sessions.page = None  # type: ignore[assignment]
@@ -128,7 +129,7 @@ class TestRooms:
         revision = visitor.says("subscribe", {"room": "session:a"})["revision"]
         visitor.says("unsubscribe", {"room": "session:a"})
         app.bus.publish(change)
-        gateway.flush()
+        gateway.broadcaster.flush()
         answer = Page(gateway, flask_app).says("subscribe", {"room": "session:a", "revision": revision})
         assert answer["snapshot"] is not None
 
@@ -138,12 +139,12 @@ class TestRooms:
         """Their messages are not kept for the life of the server; a page that comes back gets a snapshot."""
         visitor.says("subscribe", {"room": "overview"})
         revision = self.rename(app, visitor, "one")
-        gateway._forget_rooms()
-        monkeypatch.setattr("webapp.live.gateway.ROOM_SECONDS", 0.0)
-        gateway._forget_rooms()
-        assert "overview" in gateway._rooms
+        gateway.broadcaster._forget_rooms()
+        monkeypatch.setattr("webapp.live.broadcaster.ROOM_SECONDS", 0.0)
+        gateway.broadcaster._forget_rooms()
+        assert "overview" in gateway.broadcaster._rooms
         visitor.says("unsubscribe", {"room": "overview"})
-        until(lambda: "overview" not in gateway._rooms)
+        until(lambda: "overview" not in gateway.broadcaster._rooms)
         answer = visitor.says("subscribe", {"room": "overview", "revision": revision})
         assert answer["snapshot"] is not None
         assert answer["revision"] > revision
@@ -190,7 +191,7 @@ class TestRooms:
         monkeypatch.setattr(gateway, "_check", leave)
         visitor.client.emit("subscribe", {"room": "session:a"})
         assert [one for one in caplog.records if one.levelname == "ERROR"] == []
-        assert gateway._rooms["session:a"].members == set()
+        assert gateway.broadcaster._rooms["session:a"].members == set()
 
     def test_a_page_that_left_gets_no_message(self, visitor: Page, app: App) -> None:
         """A page can leave a room."""
@@ -303,10 +304,10 @@ class TestFloods:
         for n in range(20):
             app.sessions.create(id=f"n{n}", model="gpt-5")
         visitor.says("subscribe", {"room": "overview"})
-        gateway._not_before = float("inf")  # until all of them have changed
+        gateway.broadcaster._not_before = float("inf")  # until all of them have changed
         for n in range(20):
             app.sessions.patch(f"n{n}", title=f"title {n}")
-        gateway._not_before = 0.0
+        gateway.broadcaster._not_before = 0.0
         gateway.heard(0, SessionUpdated("a"))
 
         def titles() -> set[str | None]:
@@ -337,8 +338,8 @@ class TestFloods:
         gateway.app.sessions.get = None  # type: ignore[assignment]
         for _ in range(10):
             app.bus.publish(SessionUpdated("a"))
-        gateway.flush()
-        assert gateway._rooms == {}
+        gateway.broadcaster.flush()
+        assert gateway.broadcaster._rooms == {}
 
 
 class TestRequests:

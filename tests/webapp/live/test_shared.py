@@ -64,21 +64,19 @@ class TestRevisions:
         Visitor(first).joins("overview")
         for name in "ab":
             first.app.sessions.create(id=name, model="gpt-5")
-        until(lambda: {"a", "b"} <= {key.subject for key in gateway._pending})
+        until(lambda: {"a", "b"} <= {key.subject for key in gateway.broadcaster._pending})
         page = Visitor(first)
         began = page.joins("overview")["revision"]
-        waiting = next(one for key, one in gateway._pending.items() if key[:2] == ("overview", "a"))
+        waiting = next(one for key, one in gateway.broadcaster._pending.items() if key[:2] == ("overview", "a"))
         waiting.pace.took(100, time.monotonic())
-        gateway.flush()
+        gateway.broadcaster.flush()
         [(_, payload)] = [one for one in page.has_heard() if one[0] == "session:updated"]
         assert (payload["id"], payload["revision"]) == ("b", began)
 
 
 def send_by_hand(gateway: Gateway) -> None:
     """End the thread of a gateway that sends, so that only `flush` does."""
-    with gateway._wake:
-        gateway._closed = True
-        gateway._wake.notify()
+    gateway.broadcaster.close()
     gateway._thread.join()
 
 
@@ -102,7 +100,7 @@ class TestWorkers:
         say(first, "three")
         for page in pages:
             page.waits_for(1, 2, 3)
-            until(lambda page=page: page.has_heard()[-1][1]["revision"] == first.gateway._recent.latest)  # type: ignore[misc]
+            until(lambda page=page: page.has_heard()[-1][1]["revision"] == first.gateway.broadcaster._recent.latest)  # type: ignore[misc]
 
     def test_revisions_never_fall(self, workers: tuple[Worker, Worker]) -> None:
         """They grow even while both workers append."""
@@ -129,12 +127,12 @@ class TestWorkers:
         page.joins("session:a")
         say(first, "one")
         page.waits_for(1)
-        until(lambda: page.has_heard()[-1][1]["revision"] == first.gateway._recent.latest)
+        until(lambda: page.has_heard()[-1][1]["revision"] == first.gateway.broadcaster._recent.latest)
         last = page.has_heard()[-1][1]["revision"]
         page.client.disconnect()
         say(first, "two")
         again = Visitor(second)
-        until(lambda: second.gateway._recent.latest > last)
+        until(lambda: second.gateway.broadcaster._recent.latest > last)
         answer = again.joins("session:a", last)
         assert (answer["snapshot"], answer["missed"] > 0) == (None, True)
         again.waits_for(2)
@@ -145,7 +143,7 @@ class TestWorkers:
         first, second = workers
         send_by_hand(second.gateway)
         first.app.sessions.create(id="a", model="gpt-5")
-        recent = second.gateway._recent
+        recent = second.gateway.broadcaster._recent
         assert recent is not None
         say(first, "one")
         until(lambda: appended(recent) == 1)
@@ -154,7 +152,7 @@ class TestWorkers:
         until(lambda: appended(recent) == 2)
         page = Visitor(second)
         page.joins("session:a", last)
-        second.gateway.flush()
+        second.gateway.broadcaster.flush()
         assert page.numbers() == [2]
 
     def test_a_page_gets_a_snapshot_if_events_are_missing(self, workers: tuple[Worker, Worker]) -> None:
@@ -178,9 +176,9 @@ class TestWorkers:
         page.waits_for(1)
         revision = page.has_heard()[-1][1]["revision"]
         assert first.app.queue is not None
-        before = first.gateway._recent.latest
+        before = first.gateway.broadcaster._recent.latest
         first.app.queue._add(LOST)
-        until(lambda: first.gateway._recent.latest > before)
+        until(lambda: first.gateway.broadcaster._recent.latest > before)
         third = worker(config, queue_url)
         assert Visitor(third).joins("session:a", revision)["snapshot"] is not None
         third.close()
