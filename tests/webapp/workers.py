@@ -12,6 +12,7 @@ from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
 from webapp.live.gateway import Gateway
+from webapp.live.shared import RecentNotices
 from webapp.wiring import build
 
 
@@ -21,6 +22,13 @@ class Worker:
 
     app: App
     flask: Flask
+
+    @property
+    def recent(self) -> RecentNotices:
+        """The last notices of all rooms that the worker holds."""
+        found = self.gateway.broadcaster._recent
+        assert found is not None
+        return found
 
     @property
     def gateway(self) -> Gateway:

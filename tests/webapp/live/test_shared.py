@@ -67,7 +67,9 @@ class TestRevisions:
         until(lambda: {"a", "b"} <= {key.subject for key in gateway.broadcaster._pending})
         page = Visitor(first)
         began = page.joins("overview")["revision"]
-        waiting = next(one for key, one in gateway.broadcaster._pending.items() if key[:2] == ("overview", "a"))
+        waiting = next(
+            one for key, one in gateway.broadcaster._pending.items() if key[:2] == ("overview", "a")
+        )
         waiting.pace.took(100, time.monotonic())
         gateway.broadcaster.flush()
         [(_, payload)] = [one for one in page.has_heard() if one[0] == "session:updated"]
@@ -100,7 +102,7 @@ class TestWorkers:
         say(first, "three")
         for page in pages:
             page.waits_for(1, 2, 3)
-            until(lambda page=page: page.has_heard()[-1][1]["revision"] == first.gateway.broadcaster._recent.latest)  # type: ignore[misc]
+            until(lambda page=page: page.has_heard()[-1][1]["revision"] == first.recent.latest)  # type: ignore[misc]
 
     def test_revisions_never_fall(self, workers: tuple[Worker, Worker]) -> None:
         """They grow even while both workers append."""
@@ -127,12 +129,12 @@ class TestWorkers:
         page.joins("session:a")
         say(first, "one")
         page.waits_for(1)
-        until(lambda: page.has_heard()[-1][1]["revision"] == first.gateway.broadcaster._recent.latest)
+        until(lambda: page.has_heard()[-1][1]["revision"] == first.recent.latest)
         last = page.has_heard()[-1][1]["revision"]
         page.client.disconnect()
         say(first, "two")
         again = Visitor(second)
-        until(lambda: second.gateway.broadcaster._recent.latest > last)
+        until(lambda: second.recent.latest > last)
         answer = again.joins("session:a", last)
         assert (answer["snapshot"], answer["missed"] > 0) == (None, True)
         again.waits_for(2)
@@ -143,8 +145,7 @@ class TestWorkers:
         first, second = workers
         send_by_hand(second.gateway)
         first.app.sessions.create(id="a", model="gpt-5")
-        recent = second.gateway.broadcaster._recent
-        assert recent is not None
+        recent = second.recent
         say(first, "one")
         until(lambda: appended(recent) == 1)
         last = recent.latest
@@ -176,9 +177,9 @@ class TestWorkers:
         page.waits_for(1)
         revision = page.has_heard()[-1][1]["revision"]
         assert first.app.queue is not None
-        before = first.gateway.broadcaster._recent.latest
+        before = first.recent.latest
         first.app.queue._add(LOST)
-        until(lambda: first.gateway.broadcaster._recent.latest > before)
+        until(lambda: first.recent.latest > before)
         third = worker(config, queue_url)
         assert Visitor(third).joins("session:a", revision)["snapshot"] is not None
         third.close()
