@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import logging
 import re
-import select
-import socket
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +16,9 @@ import orjson
 
 from webapp.access.requests import LOOPBACK_HOSTS, Environ, StartResponse, host_name
 from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
+from webapp.proxy.client_body import BUFFERED_BYTES, ClientBody, ClientGone
 from webapp.proxy.copy_sender import CopySender, now_ms
+from webapp.proxy.disconnects import DisconnectWatcher
 from webapp.proxy.editing import Body, Refused
 from webapp.proxy.scripts import Outcome, Scripts
 from webapp.proxy.unpacking import unpacked
@@ -35,92 +34,9 @@ ROUTE = re.compile(
 )
 # The beginning of a target that names its server, as clients send it that take this for a proxy of the network.
 _ORIGIN = re.compile(r"^https?://[^/?#]*", re.IGNORECASE)
-# Seconds between two checks for disconnected clients.
-LOOK_SECONDS = 1.0
 # A longer answer is forwarded without a copy.
 COPIED_BYTES = 32 * 1024 * 1024
-# A conversation is edited and copied up to this size, in bytes: Anthropic takes 32 MB, OpenAI 50 MB of files.
-BUFFERED_BYTES = 64 * 1024 * 1024
 CODING = "content-encoding"
-# The size of the pieces in which a request is forwarded.
-PIECE_BYTES = 128 * 1024
-
-
-class ClientGone(OSError):
-    """A client that disconnected before its request was complete."""
-
-
-class ClientBody:
-    """The body of a request: forwarded while it arrives, or read first if it is edited.
-
-    It is buffered for the copy if the call is a conversation, up to `BUFFERED_BYTES`. A longer one is only forwarded.
-
-    Raises:
-        ClientGone: it is sent in chunks, and incomplete.
-    """
-
-    def __init__(self, environ: Environ, *, copied: bool) -> None:
-        self._input = environ["wsgi.input"]
-        self._pieces: list[bytes] = []
-        # Bytes of the whole, and those that have not arrived; None if only its end will tell.
-        self.length: int | None = None
-        self._missing: int | None = None
-        if environ.get("HTTP_TRANSFER_ENCODING"):
-            self._measure()
-        else:
-            self.length = self._missing = int(environ.get("CONTENT_LENGTH") or 0)
-        self.is_buffered = copied and self.length is not None and self.length <= BUFFERED_BYTES
-
-    @property
-    def is_whole(self) -> bool:
-        """Return whether all of it has arrived and is buffered."""
-        return self.is_buffered and not self._missing
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield what has arrived, then the rest while it arrives. Raises ClientGone."""
-        arrived = tuple(self._pieces)
-        if not self.is_buffered:
-            self._pieces.clear()
-        yield from arrived
-        while data := self._next():
-            if self.is_buffered:
-                self._pieces.append(data)
-            yield data
-
-    def whole(self) -> bytes:
-        """Return all of it, if it is buffered. Raises ClientGone."""
-        while data := self._next():
-            self._pieces.append(data)
-        self._pieces = [b"".join(self._pieces)]
-        return self._pieces[0]
-
-    def _measure(self) -> None:
-        """Read a body in chunks, so that it is sent on with its length, as most servers want it. A long one is not."""
-        size = 0
-        while size <= BUFFERED_BYTES:
-            data = self._next()
-            if not data:
-                self.length = size
-                return
-            self._pieces.append(data)
-            size += len(data)
-
-    def _next(self) -> bytes:
-        """Return the next piece, b"" at the end."""
-        if self._missing == 0:
-            return b""
-        size = PIECE_BYTES if self._missing is None else min(PIECE_BYTES, self._missing)
-        try:
-            data = bytes(self._input.read(size))
-        except (OSError, ValueError) as error:
-            raise ClientGone(f"the request broke off: {error}") from error
-        if self._missing is not None:
-            if not data:
-                raise ClientGone("the request broke off")
-            self._missing -= len(data)
-        elif not data:
-            self._missing = 0
-        return data
 
 
 @dataclass
@@ -345,57 +261,6 @@ class Relay:
             log.warning("a call is not observed: %s", error)
         except Exception:
             log.exception("a call could not be handed over")
-
-
-class DisconnectWatcher:
-    """Ends calls whose clients have disconnected. One thread watches all clients."""
-
-    def __init__(self) -> None:
-        self._calls: dict[int, tuple[socket.socket, Call]] = {}
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def add(self, client: socket.socket | None, call: Call) -> None:
-        """Watch a client; None if its socket is unknown."""
-        if client is None:
-            return
-        with self._lock:
-            self._calls[id(client)] = (client, call)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
-                self._thread.start()
-
-    def remove(self, client: socket.socket | None) -> None:
-        """Stop watching a client."""
-        with self._lock:
-            self._calls.pop(id(client), None)
-
-    def close(self) -> None:
-        """End the thread."""
-        self._closed.set()
-
-    def _run(self) -> None:
-        while not self._closed.wait(LOOK_SECONDS):
-            with self._lock:
-                watched = list(self._calls.values())
-            for client, call in watched:
-                if has_gone(client):
-                    call.end()
-
-
-def has_gone(client: socket.socket) -> bool:
-    """Return whether the other side of a connection has closed it."""
-    try:
-        if hasattr(select, "poll"):
-            poll = select.poll()
-            poll.register(client, select.POLLIN)
-            ready = bool(poll.poll(0))
-        else:
-            ready = bool(select.select([client], [], [], 0)[0])
-        return ready and client.recv(1, socket.MSG_PEEK) == b""
-    except (OSError, ValueError):  # closed by either side
-        return True
 
 
 def raw_target(environ: Environ) -> str:

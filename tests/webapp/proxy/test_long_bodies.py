@@ -13,7 +13,7 @@ import pytest
 
 from tests.servers import serving
 from tests.webapp.proxy.kept_copies import Kept
-from webapp.proxy import relay
+from webapp.proxy import client_body
 from webapp.proxy.relay import Relay
 from webapp.proxy.scripts import Scripts
 from webapp.proxy.upstream import Provider
@@ -98,7 +98,7 @@ def sink() -> Iterator[Sink]:
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set a small limit, so that the test is fast."""
-    monkeypatch.setattr(relay, "BUFFERED_BYTES", MIB)
+    monkeypatch.setattr(client_body, "BUFFERED_BYTES", MIB)
 
 
 def sent(sink: Sink, path: str, body: Generated, *, chunked: bool) -> Kept:
