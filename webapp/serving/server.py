@@ -25,6 +25,7 @@ from weakref import WeakSet
 from webapp.access.requests import is_every_address
 from webapp.config import Config
 from webapp.errors import Invalid, StoreError
+from webapp.serving.capacity import OF_PROXY, Capacity
 
 # Connections that wait in the system's queue while all threads are busy.
 BACKLOG = 128
@@ -204,7 +205,7 @@ def run(
     os.umask(0o077)  # files are readable by their owner only
     tune_interpreter()
     if has_gunicorn():
-        from webapp.serving.gunicorn import OF_PROXY, Capacity, serve
+        from webapp.serving.gunicorn import serve
 
         serve(make, listener, certificate, key, OF_PROXY if proxies else Capacity(), workers)
     else:

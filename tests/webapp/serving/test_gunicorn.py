@@ -20,7 +20,8 @@ from webapp.live.admission import PAGES
 from webapp.serving.server import has_gunicorn, listen
 
 if has_gunicorn():
-    from webapp.serving.gunicorn import ARRIVING, UploadReader
+    from webapp.serving.arrival import UploadReader
+    from webapp.serving.worker import ARRIVING
 
 pytestmark = pytest.mark.skipif(not has_gunicorn(), reason="gunicorn does not run on this system")
 
