@@ -26,7 +26,7 @@ from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
 from scoring.settings import Settings
-from scoring.summary import Summary, built_in, cleared, cut_message
+from scoring.summary import Summary, Surroundings, built_in, cleared, cut_message, is_request
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
 
 # The newest message is never cut to fewer tokens than this, even if the tail has taken all the room.
@@ -291,8 +291,11 @@ class _Assembly:
         if plan.summary is None:
             return None, None
         covered = [messages[i] for i in plan.summary.covers]
+        removed = set(plan.removed)
+        kept = [n for n, s in enumerate(messages) if n not in removed and s.message.role != "system"]
+        around = Surroundings.of(plan.summary.covers, kept, lambda n: is_request(messages[n].message))
         words = self.config.settings.summary_words
-        made = built_in([s.message for s in covered], plan.summary.tokens, words, self.counter)
+        made = built_in([s.message for s in covered], around, plan.summary.tokens, words, self.counter)
         if not made.accepted:
             return None, None
         note = f"a summary made for this list replaces {counted(len(covered), 'message')}"

@@ -11,8 +11,8 @@ from scoring.summary.levels import (
     replaced_tokens,
     request,
 )
-from scoring.summary.sentences import decisions, quoted
-from scoring.summary.summary import Summary
+from scoring.summary.sentences import decisions, is_request, quoted
+from scoring.summary.summary import OLDER_BELOW, Summary, Surroundings
 from scoring.summary.tombstones import (
     CUT,
     HEAD_CHARS,
@@ -29,12 +29,14 @@ from scoring.summary.tombstones import (
 __all__ = [
     "CUT",
     "HEAD_CHARS",
+    "OLDER_BELOW",
     "PATH_KEYS",
     "TAIL_CHARS",
     "TIME_TOKENS",
     "JudgedSummary",
     "Level",
     "Summary",
+    "Surroundings",
     "built_in",
     "cleared",
     "cleared_result",
@@ -44,6 +46,7 @@ __all__ = [
     "decisions",
     "deterministic",
     "first_string",
+    "is_request",
     "judge",
     "quoted",
     "replaced_tokens",

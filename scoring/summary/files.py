@@ -47,11 +47,15 @@ def command_of(arguments: Mapping[str, Any]) -> str:
 
 
 def files_touched(messages: Sequence[Message]) -> dict[str, dict[str, int]]:
-    """Return path -> kind of access -> count, paths in the order of their last change (or read)."""
+    """Return path -> kind of access -> count, paths in the order of their last change (or read).
+
+    A call that failed touches nothing, but a command that failed may have changed files before.
+    """
     found: dict[str, dict[str, int]] = {}
+    failed = {result.call_id for message in messages for result in message.results if result.is_error}
     for message in messages:
         for call in message.calls:
-            for path, how in touches(call):
+            for path, how in _by_command(call) if call.id in failed else touches(call):
                 ways = found.pop(path, {})
                 ways[how] = ways.get(how, 0) + 1
                 found[path] = ways
@@ -70,7 +74,12 @@ def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
             if isinstance(value, str) and value.strip() and "\n" not in value:
                 yield value.strip(), how
                 break
-    command = command_of(arguments)
+    yield from _by_command(call)
+
+
+def _by_command(call: ToolCall) -> Iterator[tuple[str, str]]:
+    """Yield each path that a call changes by a command of the shell, with the kind of access."""
+    command = command_of(_arguments(call))
     if "*** Begin Patch" not in command:
         for pattern, did in _SHELL:
             yield from ((path, did) for path in pattern.findall(command[:4_000]) if path != "/dev/null")

@@ -13,7 +13,7 @@ from typing import Literal
 from scoring.messages import Message
 from scoring.summary.prompt import SummaryRequest, ask, read_reply
 from scoring.summary.sections import MOST_WORDS, in_brief, in_full, ranked_lines
-from scoring.summary.summary import Summary
+from scoring.summary.summary import OLDER_BELOW, Summary, Surroundings
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 Level = Literal["structured", "terser", "deterministic"]
@@ -42,12 +42,15 @@ def replaced_tokens(items: Sequence[Message | Summary], counter: TokenCounter = 
     )
 
 
-def covering(items: Sequence[Message | Summary], first: str = "", last: str = "") -> Summary:
+def covering(
+    items: Sequence[Message | Summary], around: Surroundings, first: str = "", last: str = ""
+) -> Summary:
     """Return an empty summary over these items, with its depth, number of messages and days."""
     summaries = [i for i in items if isinstance(i, Summary)]
     messages = sum(i.messages if isinstance(i, Summary) else 1 for i in items)
     depth = 1 + max((s.depth for s in summaries), default=0)
-    note = next((s.note for s in reversed(summaries) if s.note), "")
+    earlier = [note for s in reversed(summaries) if (note := s.note.removesuffix(OLDER_BELOW).rstrip("; "))]
+    note = "; ".join([*earlier[:1], *([OLDER_BELOW] if around.older_below else [])])
     return Summary("", "", depth, messages, first, last, note)
 
 
@@ -71,6 +74,7 @@ def judge(
 def deterministic(
     empty: Summary,
     items: Sequence[Message | Summary],
+    around: Surroundings,
     replaced: int,
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
@@ -83,7 +87,7 @@ def deterministic(
     heading is left. It is refused only if even the heading costs as much as the items.
     """
     most = min(replaced - 1, replaced // 2 if most_tokens is None else most_tokens)
-    ranked = ranked_lines(items)
+    ranked = ranked_lines(items, around)
     full = _judged(replace(empty, text=in_full(ranked, max_words)), replaced, counter)
     if full.tokens <= most:
         return full
@@ -99,13 +103,14 @@ def deterministic(
 
 def built_in(
     items: Sequence[Message | Summary],
+    around: Surroundings,
     most_tokens: int,
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
 ) -> JudgedSummary:
     """Return the summary that a plan asks for: the built-in one, in at most `most_tokens` and fewer than the items."""
     replaced = replaced_tokens(items, counter)
-    return deterministic(covering(items), items, replaced, max_words, counter, most_tokens)
+    return deterministic(covering(items, around), items, around, replaced, max_words, counter, most_tokens)
 
 
 def _brief(

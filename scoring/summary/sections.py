@@ -8,7 +8,9 @@ summaries still has the content of the first one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from scoring.machine_made import is_continuation, is_interruption
 from scoring.messages import Message
 from scoring.summary.exact_values import ERROR_WORTH, error_lines, values
 from scoring.summary.files import READ, described, files_touched
@@ -22,8 +24,9 @@ from scoring.summary.sentences import (
     quoted_whole,
     said_by,
     sentences,
+    text_of,
 )
-from scoring.summary.summary import Summary
+from scoring.summary.summary import Summary, Surroundings
 from scoring.tokens import ESTIMATOR, TokenCounter
 
 SECTIONS = ("Files Modified", "Key Decisions", "Important Values", "Current State", "Pending Tasks")
@@ -40,16 +43,16 @@ MOST_CANDIDATES = 400
 SECTION_PRIORITY = (1, 2, 3, 4, 0)
 
 
-def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
+def ranked_lines(items: Sequence[Message | Summary], around: Surroundings) -> list[list[str]]:
     """Return the lines for each of the five sections, uncut, the most important first."""
-    messages = [item for item in items if isinstance(item, Message)]
+    messages = list(_as_said([item for item in items if isinstance(item, Message)]))
     earlier = _earlier(item for item in items if isinstance(item, Summary))
     files, choices, exact, state, tasks = earlier
     return [
         list(dict.fromkeys(_files(messages) + files)),
         _decisions(messages, choices),
         list(dict.fromkeys(_values(messages) + exact)),
-        _state(messages, state),
+        _state(messages, state, around),
         list(dict.fromkeys(_tasks(messages) + tasks)),
     ]
 
@@ -154,17 +157,30 @@ def _values(messages: Sequence[Message]) -> list[str]:
     return [value for value in out if not any(value in other for other in out if other != value)]
 
 
-def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
+def _as_said(messages: Sequence[Message]) -> Iterator[Message]:
+    """Yield the messages by who really speaks, without requests that the user took back at once.
+
+    The summary with which an agent began its context is in the role of the user, but in the agent's words.
+    """
+    for n, message in enumerate(messages):
+        text = text_of(message) if message.role == "user" else ""
+        after = messages[n + 1] if n + 1 < len(messages) else None
+        if after is not None and message.role == after.role == "user" and is_interruption(text_of(after)):
+            continue
+        yield replace(message, role="assistant") if is_continuation(text) else message
+
+
+def _state(messages: Sequence[Message], earlier: Sequence[str], around: Surroundings) -> list[str]:
     """Return the task, the last action with its result, the next step, the last request and the last words.
 
     The task is the first request, or that of an earlier summary; other lines of an earlier state are outdated by later
-    messages.
+    messages. It is left out if an earlier request stays, and the last request if later ones may stay.
     """
     if not messages:
         return list(earlier[-4:])
     requests = [said for m in messages if m.role == "user" and (said := said_by(m))]
     task = next((line for line in earlier if line.startswith(TASK)), "")
-    if not task and len(requests) > 1:
+    if not task and len(requests) > 1 and not around.asked_before:
         task = f"{TASK}{quoted_whole(requests[0])}"
     out = [task] if task else []
     action = _last_action(messages)
@@ -174,7 +190,7 @@ def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
     # What the agent announced before its last words was done since, or given up.
     if last is not None and (steps := next_steps(last)):
         out.append(f"Next step: {steps[-1]}")
-    if requests:
+    if requests and not around.older_below:
         out.append(f"Last request: {quoted_whole(requests[-1])}")
     if last is not None:
         out.append(f"Last said: {quoted_whole(said_by(last)[-3:])}")

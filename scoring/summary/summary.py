@@ -6,10 +6,38 @@ of the first message it covers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from scoring.counted import counted
 from scoring.messages import Message, Text
+
+OLDER_BELOW = (
+    "messages right below may be older than the end of this summary; what they ask for may be done already"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The messages that stay around those that a summary covers.
+
+    `asked_before`: a request of the user stays above it. `older_below`: messages that stay below it are older than the
+    last one that it covers, because a summary stands at the place of the first.
+    """
+
+    asked_before: bool = False
+    older_below: bool = False
+
+    @classmethod
+    def of(cls, covered: Sequence[int], kept: Iterable[int], asks: Callable[[int], bool]) -> Surroundings:
+        """Return those of the sorted positions `covered`; `kept` are positions of messages that stay, in order."""
+        if not covered:
+            return cls()
+        above = [position for position in kept if position < covered[-1]]
+        return cls(
+            asked_before=any(position < covered[0] and asks(position) for position in above),
+            older_below=any(position > covered[0] for position in above),
+        )
 
 
 @dataclass(frozen=True, slots=True)

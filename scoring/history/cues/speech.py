@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from scoring.machine_made import is_machine_made
+
 # The letters of `Cues.speech`.
 MACHINE_MADE, RULE, STRICT, ABOUT_ONESELF, SHORT, STATEMENT = "m", "r", "R", "o", "s", "w"
 READ_CHARS = 20_000
@@ -119,23 +121,6 @@ _WORDS = frozenset(
     zukunft
     """.split()  # noqa: SIM905
 )
-_MACHINE_MADE = re.compile(
-    r"""\s*(?:
-        <(?:command-|local-command|system[-_]reminder|bash-|turn_aborted|environment_context|user-prompt-submit
-           |skill|task-|returncode|output|observation|stdout|stderr|tool|result|function|response|error|exit|console
-           |terminal|execution)[^>\n]*>
-        | (?:observation|output|stdout|stderr|exit\s?code|return\s?code
-            |(?:execution|command|exec|tool)\s?(?:output|result|response)s?)
-          (?:\s*(?:of|from|for)\s[^\n:]{1,60}|\s*\([^)\n]*\)|\s*\[[^\]\n]*\])?\s*[:=]
-        | \[(?:file|observation|output|request\sinterrupted|(?:execution|tool|command)\s(?:output|result)s?)\b
-        | \((?:open\sfile|current\sdirectory)\b
-        | (?:caveat:|here\sis\sa\sdemonstration|this\ssession\sis\sbeing\scontinued)
-        | \#\s(?!readme|changelog|todo)[\w-]+\.md\b  # a project's instructions, which agents put first by their name
-        | \$\s | ```\s*\n )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# The last line is a prompt of a shell.
-_PROMPT = re.compile(r"(?:^|\n)[\w@:~/.()\[\] -]{0,60}(?<!\d)\$\s*\Z|(?:^|\n)[\w.-]+@[\w.-]+:[^\n]*[#%]\s*\Z")
 
 
 def cues_of_speech(role: str, said: str) -> str:
@@ -151,11 +136,6 @@ def cues_of_speech(role: str, said: str) -> str:
         return MACHINE_MADE
     is_short = len(text) < SHORT_CHARS and len(text.split()) <= SHORT_WORDS
     return (SHORT if is_short else "") + _rule_letters(text)
-
-
-def is_machine_made(text: str) -> bool:
-    """Return whether a program wrote a user's message: an output, a notice, a demonstration."""
-    return bool(_MACHINE_MADE.match(text)) or bool(len(text) > 1 and _PROMPT.search(text[-80:]))
 
 
 def _rule_letters(text: str) -> str:

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from scoring.messages import Message, message
 from scoring.summary.levels import Level, built_in, covering, deterministic, judge, replaced_tokens, request
 from scoring.summary.sections import SECTIONS
-from scoring.summary.summary import Summary
+from scoring.summary.summary import OLDER_BELOW, Summary, Surroundings
 from scoring.tokens import estimate_message_tokens
 from tests.scoring.builders import any_messages, model, user
 
+ALONE = Surroundings()
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 LISTED = [
     user("Use tabs in src/parser.py, never spaces. " * 20),
@@ -33,21 +34,21 @@ class TestLevels:
 
     def test_reject_what_is_not_shorter(self) -> None:  # C9
         """At every level; the reason has the numbers."""
-        judged = judge(covering(TALK), GOOD, replaced=20, max_words=600)
+        judged = judge(covering(TALK, ALONE), GOOD, replaced=20, max_words=600)
         assert not judged.accepted
         assert "no fewer than the 20 it replaces" in judged.problem
-        assert judge(covering(TALK), GOOD, replaced_tokens(TALK), 600).accepted
+        assert judge(covering(TALK, ALONE), GOOD, replaced_tokens(TALK), 600).accepted
 
     def test_reject_a_reply_that_is_none(self) -> None:  # C9
         """It does not raise."""
-        assert judge(covering(TALK), "no", 1_000, 600).problem
+        assert judge(covering(TALK, ALONE), "no", 1_000, 600).problem
 
     @given(any_messages, st.integers(1, 600))
     def test_end_with_one_that_always_fits(self, messages: list[Message], words: int) -> None:  # C9
         """Shorter than what it replaces, unless even the heading is not."""
         replaced = replaced_tokens(messages)
-        judged = deterministic(covering(messages), messages, replaced, words)
-        heading = estimate_message_tokens(covering(messages).as_message())
+        judged = deterministic(covering(messages, ALONE), messages, ALONE, replaced, words)
+        heading = estimate_message_tokens(covering(messages, ALONE).as_message())
         assert judged.accepted or replaced <= heading + 1
         assert not judged.accepted or judged.tokens < replaced
 
@@ -57,7 +58,9 @@ class TestLevels:
             "Please fix the login page: it redirects twice after the session expires, and its token is lost."
         )
         items = [user(" ".join([asked] * 4)), model("I will look at it now.")]
-        judged = deterministic(covering(items, first="2026-11-22"), items, replaced_tokens(items))
+        judged = deterministic(
+            covering(items, ALONE, first="2026-11-22"), items, ALONE, replaced_tokens(items)
+        )
         assert f"- User: {asked} …" in judged.summary.text
         assert judged.tokens <= 0.75 * replaced_tokens(items)
 
@@ -65,7 +68,7 @@ class TestLevels:
         """Half of what it replaces at most, and no word is cut."""
         asked = "Please fix the login page: nobody can sign in since Friday, and we open on Monday. Ticket AUTH-77."
         items = [user(asked), model("I'll look at src/login.py first and then at the sessions table.")]
-        judged = deterministic(covering(items), items, replaced_tokens(items))
+        judged = deterministic(covering(items, ALONE), items, ALONE, replaced_tokens(items))
         lines = [line for line in judged.summary.text.splitlines() if line.startswith("- ")]
         said = set(" ".join(item.text for item in items).replace(".", " ").split())
         assert judged.accepted
@@ -80,10 +83,20 @@ class TestCovering:
         """Messages count through."""
         made = covering(
             [Summary("a", "", 2, 45), message("user", "x"), Summary("b", "", 1, 4, note="n")],
+            ALONE,
             "2024-01-01",
         )
         assert (made.depth, made.messages, made.note, made.first) == (3, 50, "n", "2024-01-01")
-        assert covering([]).depth == 1
+        assert covering([], ALONE).depth == 1
+
+    def test_says_that_older_messages_are_below(self) -> None:  # M7, C2
+        """It stands at the place of the first message; the note of an earlier summary stays, but is said once."""
+        above, below = Surroundings(), Surroundings(older_below=True)
+        first = covering([*TALK, Summary("a", "", note="cut")], below)
+        assert first.note == f"cut; {OLDER_BELOW}"
+        assert covering([*TALK, first], below).note == first.note
+        assert covering([*TALK, first], above).note == "cut"
+        assert covering(TALK, below).as_message().text.endswith(f"[{OLDER_BELOW}]")
 
 
 class TestWritten:
@@ -92,18 +105,20 @@ class TestWritten:
     def test_keeps_to_what_was_set_aside(self) -> None:  # C9
         """At any size, and says what it takes."""
         for most in (60, 100, 200):
-            made = built_in(LISTED, most)
+            made = built_in(LISTED, ALONE, most)
             assert made.accepted
             assert made.tokens <= most
 
     def test_is_shorter_than_what_it_covers(self) -> None:  # C9
         """Whatever was set aside."""
-        assert built_in(LISTED, 10_000).tokens < replaced_tokens(LISTED)
+        assert built_in(LISTED, ALONE, 10_000).tokens < replaced_tokens(LISTED)
 
     def test_says_how_many_messages_it_covers(self) -> None:  # M6
         """In its heading."""
-        assert built_in(LISTED, 400).summary.as_message().text.startswith("[Summary: depth 1, 2 messages")
+        assert (
+            built_in(LISTED, ALONE, 400).summary.as_message().text.startswith("[Summary: depth 1, 2 messages")
+        )
 
     def test_is_the_same_twice(self) -> None:
         """To the last character."""
-        assert built_in(LISTED, 150) == built_in(LISTED, 150)
+        assert built_in(LISTED, ALONE, 150) == built_in(LISTED, ALONE, 150)

@@ -152,6 +152,14 @@ class TestSteps:
         """The text behind a colon can be a task, the line before it cannot."""
         assert list(open_tasks([model("The remaining branches are:")])) == []
 
+    @pytest.mark.parametrize(
+        "text",
+        ["Let me read all the remaining call sites first.", "Added clearing of PendingPromptAttribution."],
+    )
+    def test_open_is_not_what_only_sounds_like_it(self, text: str) -> None:  # S4
+        """The agent does at once what it announces; a name in code says nothing."""
+        assert list(open_tasks([model(text)])) == []
+
     def test_open_are_those_of_a_todo_list(self) -> None:  # S4
         """Its latest state, whatever the tool is called."""
         first = [{"content": "a", "status": "pending"}, {"content": "b", "status": "pending"}]

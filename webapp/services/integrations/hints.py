@@ -14,6 +14,7 @@ from scoring.budget import utilization
 from scoring.counted import counted
 from scoring.messages import Message
 from scoring.models import PruneCost
+from scoring.summary import Surroundings
 from scoring.summary.files import files_touched
 from scoring.summary.sections import in_full, ranked_lines
 from scoring.summary.tombstones import fitted
@@ -134,6 +135,9 @@ class Hints:
         own, roles = set(view.history.own_words), view.history.roles
         kept = (i for i in plan.kept if roles[i] != "user" or i in own)  # agents send their reminders again
         valued = sorted(sorted(kept, key=lambda i: -plan.scores[i])[:MOST_VALUED])
+        # The task is the first request, and the last request the last, only if these are among them.
+        asked = view.history.own_words
+        around = Surroundings(not {*asked[:1]} <= set(valued), not {*asked[-1:]} <= set(valued))
         said = self._messages(session, made, pinned + [view.nos[i] for i in valued])
         learnings = [
             row.text for row in self._store.memories.all(LEARNING) if row.session_id in (None, session.id)
@@ -144,7 +148,10 @@ class Hints:
                 (said[no].text[:PIN_CHARS] for no in pinned if no in said),
             ),
             _listed("Keep these learnings:", learnings),
-            in_full(ranked_lines([said[view.nos[i]] for i in valued if view.nos[i] in said]), SNAPSHOT_WORDS),
+            in_full(
+                ranked_lines([said[view.nos[i]] for i in valued if view.nos[i] in said], around),
+                SNAPSHOT_WORDS,
+            ),
         ]
         text = "\n\n".join(part for part in parts if part)
         return fitted(f"What must survive this compaction:\n\n{text}", SURVIVE_TOKENS, session.counter)

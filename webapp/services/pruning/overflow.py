@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
-from scoring.summary import deterministic
+from scoring.summary import OLDER_BELOW, deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
@@ -99,9 +99,10 @@ class Overflow:
                 f"not even the newest message fits in the {available:,} tokens that are left for messages"
             )
         change = ContextChange(session)
-        gone = [items[n] for n in done.dropped]
+        gone, dropped = [items[n] for n in done.dropped], set(done.dropped)
+        kept = [one for n, one in enumerate(items) if n not in dropped]
         self._change(change, items, done)
-        self._cover(change, gone, done, min(room, max(0, available - done.tokens)))
+        self._cover(change, gone, kept, done.note, min(room, max(0, available - done.tokens)))
         facts = Facts(strategy="emergency", max_tokens=available, note=done.note)
         count = len(done.dropped) + len(done.changed)
         operation = change.record("prune", actor, reason or reason_of(actor), count, facts)
@@ -181,17 +182,23 @@ class Overflow:
         if rows:
             change.replace([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
 
-    def _cover(self, change: ContextChange, gone: list[ViewItem], done: Emergency, room: int) -> None:
+    def _cover(
+        self, change: ContextChange, gone: list[ViewItem], kept: list[ViewItem], note: str, room: int
+    ) -> None:
         """Take out the dropped messages, and put a summary with the note in their place where it fits."""
         if not gone:
             return
-        span = Span(gone, sum(s.tokens for s in gone), change.session.counter)
-        empty = replace(empty_summary(span), note=done.note)
-        judged = deterministic(empty, span.values, span.replaced, counter=span.counter, most_tokens=room)
+        span = Span.of(gone, sum(s.tokens for s in gone), change.session.counter, kept)
+        empty = replace(
+            empty_summary(span), note="; ".join([note, *([OLDER_BELOW] if span.around.older_below else [])])
+        )
+        judged = deterministic(
+            empty, span.values, span.around, span.replaced, counter=span.counter, most_tokens=room
+        )
         if not judged.accepted:
             detail = Detail(fate="goes", reason="dropped in an emergency", cause="emergency")
             change.take_out(span.messages, {m.no: detail for m in span.messages})
             change.summaries_out(span.summaries)
             return
         text = SummaryText(judged, "deterministic", None, None)
-        replace_span(change, span, self._summarising.put(change.session, span, text, done.note))
+        replace_span(change, span, self._summarising.put(change.session, span, text))

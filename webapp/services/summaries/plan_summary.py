@@ -112,14 +112,13 @@ class PlanSummaries:
     def _span(self, session: Session, planned: SessionPlan, positions: frozenset[int]) -> Span:
         """Return the messages that the plan covers with the summaries that are merged into the new one."""
         wanted = {planned.view.nos[i] for i in positions}
-        items = [
-            one
-            for one in view_items(self._store, session.key)
-            if isinstance(one.row, SummaryRow) or one.row.no in wanted
-        ]
+        removed = {planned.view.nos[i] for i in planned.plan.removed}
+        there = view_items(self._store, session.key)
+        items = [one for one in there if isinstance(one.row, SummaryRow) or one.row.no in wanted]
+        kept = (one for one in there if isinstance(one.row, MessageRow) and one.row.no not in removed)
         if sum(isinstance(one.row, MessageRow) for one in items) != len(wanted):
             raise Conflict("the session has changed since; nothing is summarised, look at a new plan")
-        return Span(items, sum(one.tokens for one in items), session.counter)
+        return Span.of(items, sum(one.tokens for one in items), session.counter, kept)
 
     def check(self, session: Session, prepared: PreparedSummary) -> None:
         """Check, inside the caller's transaction, that everything to be covered is unchanged.

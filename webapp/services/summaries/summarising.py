@@ -8,7 +8,7 @@ checked again before they are replaced: if any is gone meanwhile, nothing is cha
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
@@ -18,8 +18,10 @@ from scoring.summary import (
     JudgedSummary,
     Level,
     Summary,
+    Surroundings,
     covering,
     deterministic,
+    is_request,
     judge,
     replaced_tokens,
     request,
@@ -77,11 +79,24 @@ class SummaryWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The messages and summaries that a summary covers, in order, and their tokens by `counter`."""
+    """The messages and summaries that a summary covers, in order, their tokens by `counter`, and what stays around."""
 
     items: Sequence[ViewItem]
     replaced: int
     counter: TokenCounter
+    around: Surroundings
+
+    @classmethod
+    def of(
+        cls, items: Sequence[ViewItem], replaced: int, counter: TokenCounter, kept: Iterable[ViewItem]
+    ) -> Span:
+        """Return the span of these items; `kept` are the others that stay in the context, in order."""
+        staying = {
+            one.row.no: one for one in kept if isinstance(one.row, MessageRow) and one.row.role != "system"
+        }
+        numbers = [one.row.no for one in items if isinstance(one.row, MessageRow)]
+        around = Surroundings.of(numbers, staying, lambda no: _asks(staying[no]))
+        return cls(items, replaced, counter, around)
 
     @property
     def values(self) -> list[Message | Summary]:
@@ -111,16 +126,22 @@ class Span:
         return max((at for at in times if at is not None), default=None)
 
 
-def _with_speaker(item: ViewItem) -> Message | Summary:
-    """Return the value of an item, with the name REMINDER if a program wrote the message in the user's role.
+def _asks(item: ViewItem) -> bool:
+    value = _with_speaker(item)
+    return isinstance(value, Message) and is_request(value)
 
-    A summary by the agent itself tells what the user wanted, so it stays without this name.
+
+def _with_speaker(item: ViewItem) -> Message | Summary:
+    """Return the value of an item by who really speaks.
+
+    What a program wrote in the user's role has the name REMINDER. The agent's own summary of what was before is in the
+    agent's words.
     """
     value, row = item.value, item.row
-    if isinstance(value, Summary) or not isinstance(row, MessageRow):
+    if isinstance(value, Summary) or not isinstance(row, MessageRow) or row.role != "user":
         return value
-    if (row.role, row.kind) != ("user", "message"):
-        return value
+    if row.kind != "message":
+        return replace(value, role="assistant", name="")
     (features,) = read_features([row.features])
     return value if features.own_words else replace(value, name=REMINDER)
 
@@ -214,7 +235,9 @@ class Summarising:
         chosen = to_cover(items, session.settings.min_recent_messages)
         if not any(isinstance(s.row, MessageRow) for s in chosen):
             return None
-        return Span(chosen, replaced_tokens([item.value for item in chosen], counter), counter)
+        covered = set(map(id, chosen))
+        kept = (one for one in items if id(one) not in covered)
+        return Span.of(chosen, replaced_tokens([item.value for item in chosen], counter), counter, kept)
 
     def text_for(
         self,
@@ -254,7 +277,9 @@ class Summarising:
             if judged.accepted:
                 return SummaryText(judged, level, written.model or None, cost, tuple(problems))
             problems.append(judged.problem)
-        judged = deterministic(empty, span.values, span.replaced, words, span.counter, most_tokens)
+        judged = deterministic(
+            empty, span.values, span.around, span.replaced, words, span.counter, most_tokens
+        )
         return SummaryText(judged, "deterministic", None, cost, tuple(problems))
 
     def _apply(self, session_id: str, span: Span, text: SummaryText, actor: str) -> Summarised:
@@ -278,7 +303,7 @@ class Summarising:
             message=f"{counted(len(span.messages), 'message')} -> {summary.tokens:,} tokens",
         )
 
-    def put(self, session: Session, span: Span, text: SummaryText, note: str = "") -> SummaryRow:
+    def put(self, session: Session, span: Span, text: SummaryText) -> SummaryRow:
         """Store a summary of a span, inside the caller's transaction; return its row."""
         value = text.judged.summary
         covers = [(MESSAGE, m.no) for m in span.messages] + [(SUMMARY, s.n) for s in span.summaries]
@@ -290,7 +315,7 @@ class Summarising:
             position += (int(position + 0.5) - position) / 2
         summary = SummaryRow(
             self._store.summaries.next_number(session.key), value.text, value.depth, value.messages, text.judged.tokens,
-            span.replaced, span.first_at, span.last_at, note or value.note, text.level, text.model, text.cost,
+            span.replaced, span.first_at, span.last_at, value.note, text.level, text.model, text.cost,
             tuple(covers), position, session.row.next_no - 1, self._environment.clock(),
         )  # fmt: skip
         self._store.summaries.add(session.key, summary)
@@ -381,7 +406,7 @@ def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
 
 def empty_summary(span: Span) -> Summary:
     """Return the summary of a span before it has a text."""
-    return covering(span.values, first=iso(span.first_at) or "", last=iso(span.last_at) or "")
+    return covering(span.values, span.around, first=iso(span.first_at) or "", last=iso(span.last_at) or "")
 
 
 def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None:

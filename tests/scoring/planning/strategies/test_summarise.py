@@ -11,7 +11,7 @@ from scoring.history import History
 from scoring.messages import Message, Text
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.settings import BLUEPRINT
-from scoring.summary import built_in
+from scoring.summary import Surroundings, built_in
 from tests.scoring.builders import any_messages, calls, history_of, model, results, system, user
 
 LONG = "the parser reads src/parser.py and fails on line 12. " * 20
@@ -135,7 +135,7 @@ class TestOnAnything:
         if plan.summary is None:
             assert plan.over_budget or plan.tokens_after <= budget
             return
-        made = built_in([longer[i] for i in plan.summary.covers], plan.summary.tokens)
+        made = built_in([longer[i] for i in plan.summary.covers], Surroundings(), plan.summary.tokens)
         assert made.accepted
         assert made.tokens <= plan.summary.tokens < plan.summary.covered_tokens
         assert plan.over_budget or plan.tokens_after <= budget + standing

@@ -11,12 +11,14 @@ import pytest
 
 from scoring.formats import validate
 from scoring.messages import REMINDER, Message, Text
+from scoring.summary import OLDER_BELOW
 from scoring.summary.sections import SECTIONS
 from tests.webapp.building import (
     call,
     context_numbers,
     conversation,
     entries,
+    entry,
     followed,
     heard,
     managed,
@@ -85,6 +87,24 @@ class TestSummarising:
         app.operations.pin(session, mid(app, session, 3))
         app.summarising.summarise(session)
         assert {(0, 1), (0, 3)} <= set(items(app, session))
+
+    def test_says_that_messages_that_stay_below_are_older(self, app: App) -> None:  # C2, M7
+        """A pinned message from inside the span stands below the summary, whose end is later."""
+        followed(app, *conversation(6), user("end"))
+        app.operations.pin("s", mid(app, "s", 5))
+        made = app.summarising.summarise("s").summary
+        assert items(app)[:2] == [(1, 1), (0, 5)]
+        assert made.note == OLDER_BELOW
+        assert "Last request" not in made.text
+
+    def test_has_what_an_agent_summed_up_in_the_agents_words(self, app: App) -> None:  # S4
+        """The text with which an agent begins a new context is no request of the user."""
+        summary = entry(0, user("We chose SQLite because it needs no server."), kind="compaction_summary")
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", [summary, *entries(*conversation(6), user("end"), start=1)])
+        text = app.summarising.summarise("s").summary.text
+        assert "Agent: We chose SQLite because it needs no server." in text
+        assert "User: We chose" not in text
 
     def test_does_not_cover_a_call_that_waits_for_its_result(self, app: App) -> None:  # P4
         """The later result follows its call in the context."""
