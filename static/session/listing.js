@@ -240,7 +240,8 @@ export class Listing {
   #showRows(page, from, held) {
     const anchor = this.#viewport.anchor;
     const anchored = anchor === null ? undefined : this.rows.at(anchor);
-    if (!held || page.total !== this.total) this.rows = new Loaded();
+    const haveFates = this.page?.pending && !page.pending;
+    if (!held || page.total !== this.total || haveFates) this.rows = new Loaded();
     this.before = null;
     this.rows.put(from, page.messages);
     this.page = page;
@@ -297,7 +298,9 @@ export class Listing {
       let missing = this.rows.missing(this.#viewport.span);
       for (; missing; missing = this.rows.missing(this.#viewport.span)) {
         const { from, to } = missing;
-        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
+        // Until the fates come, rows are shown without them.
+        const at_once = this.page.pending || undefined;
+        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined, at_once });
         if (signal.aborted || head !== this.head) break;
         if (page.messages.length === 0) break;
         this.error = null;
