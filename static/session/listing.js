@@ -241,9 +241,11 @@ export class Listing {
     const anchor = this.#viewport.anchor;
     const anchored = anchor === null ? undefined : this.rows.at(anchor);
     const haveFates = this.page?.pending && !page.pending;
-    if (!held || page.total !== this.total || haveFates) this.rows = new Loaded();
+    if (!held || page.total !== this.total) this.rows = new Loaded();
     this.before = null;
     this.rows.put(from, page.messages);
+    // The rows that were read elsewhere meanwhile have no fates: they are read again where they are drawn.
+    if (haveFates) this.rows.keep({ from, to: from + page.messages.length });
     this.page = page;
     this.total = page.total;
     this.error = null;
