@@ -122,10 +122,10 @@ class EventAftermath:
 
 @answer
 class Savings:
-    """The tokens that prunes and summaries kept out of later calls, over all sessions."""
+    """The tokens that prunes, summaries and drops kept out of later calls, over all sessions."""
 
     tokens: int
-    """For each call the tokens by which its context was smaller."""
+    """For each call the tokens by which its context was smaller, without those that had come back before it."""
     calls: int
     sessions: int
     """Sessions that were pruned and made a call since, including pruned copies."""
