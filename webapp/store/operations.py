@@ -163,6 +163,11 @@ class Operations(Subject):
         """Mark an operation as undone at this time."""
         self._db.run("UPDATE operations SET undone_at = ? WHERE key = ?", (at, key(session, n)))
 
+    def complete(self, session: int, row: OperationRow) -> None:
+        """Write the tokens after an operation, and its facts, when the rest of it has arrived."""
+        sql = "UPDATE operations SET tokens_after = ?, plan = ? WHERE key = ?"
+        self._db.run(sql, (row.tokens_after, _json(row.facts), key(session, row.n)))
+
     def remove(self, session: int, n: int) -> None:
         """Remove an operation that did not take place after all, with its items."""
         self._db.run("DELETE FROM operation_items WHERE operation = ?", (key(session, n),))
