@@ -132,6 +132,11 @@ class Operations(Subject):
         sql = f"{_SELECT} WHERE key BETWEEN ? AND ? ORDER BY key DESC"
         return [_operation(row) for row in self._db.rows(sql, bounds(session))]
 
+    def count(self, session: int, kind: str) -> int:
+        """Return the number of operations of one kind that were not undone."""
+        sql = "SELECT count(*) FROM operations WHERE key BETWEEN ? AND ? AND kind = ? AND undone_at IS NULL"
+        return int(self._db.value(sql, (*bounds(session), kind)))
+
     def live_since(self, session: int, n: int) -> list[OperationRow]:
         """Return operations `n` and later that were not undone, newest first."""
         sql = f"{_SELECT} WHERE key BETWEEN ? AND ? AND undone_at IS NULL ORDER BY key DESC"

@@ -52,7 +52,8 @@ class Cost:
     """The price of all calls so far, each by its own model; null if none is known."""
     spent_at_least: bool
     """True if the real price is higher: a long context, an answer whose size was reported in part, a call without
-    price or without reported usage."""
+    price or without reported usage, such as one that wrote the summary of an agent's own compaction. An agent's
+    suggestions and side questions, which it writes to files of their own, are never counted."""
     sub_agents: SubAgentCost | None
     """The calls of the session's sub-agents, not part of `spent`; null where there are none."""
     currency: str
