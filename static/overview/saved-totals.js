@@ -1,7 +1,7 @@
 // <saved-totals></saved-totals>
 //
-// The tokens that prunes and summaries saved in later calls, and their price; empty if nothing was pruned.
-// Below it the real outcomes: what agents did again after they had lost context.
+// The tokens that prunes, summaries and drops saved in later calls, and their price; empty if nothing was
+// pruned. Below it the real outcomes: what agents did again after they had lost context.
 
 import { api } from "../shared/api.js";
 import { compact, counted, money, number } from "../shared/format.js";

@@ -21,6 +21,7 @@ from scoring.messages import REMINDER, Message
 TIER_CHARS = 40
 
 EntryKind = Literal["message", "compaction_summary"]
+COMPACTION_SUMMARY: EntryKind = "compaction_summary"
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,11 @@ class Operations(Subject):
         sql = f"{_SELECT} WHERE key BETWEEN ? AND ? ORDER BY key DESC"
         return [_operation(row) for row in self._db.rows(sql, bounds(session))]
 
+    def count(self, session: int, kind: str) -> int:
+        """Return the number of operations of one kind that were not undone."""
+        sql = "SELECT count(*) FROM operations WHERE key BETWEEN ? AND ? AND kind = ? AND undone_at IS NULL"
+        return int(self._db.value(sql, (*bounds(session), kind)))
+
     def live_since(self, session: int, n: int) -> list[OperationRow]:
         """Return operations `n` and later that were not undone, newest first."""
         sql = f"{_SELECT} WHERE key BETWEEN ? AND ? AND undone_at IS NULL ORDER BY key DESC"
@@ -162,6 +167,11 @@ class Operations(Subject):
     def mark_undone(self, session: int, n: int, at: int) -> None:
         """Mark an operation as undone at this time."""
         self._db.run("UPDATE operations SET undone_at = ? WHERE key = ?", (at, key(session, n)))
+
+    def complete(self, session: int, row: OperationRow) -> None:
+        """Write the tokens after an operation, and its facts, when the rest of it has arrived."""
+        sql = "UPDATE operations SET tokens_after = ?, plan = ? WHERE key = ?"
+        self._db.run(sql, (row.tokens_after, _json(row.facts), key(session, row.n)))
 
     def remove(self, session: int, n: int) -> None:
         """Remove an operation that did not take place after all, with its items."""

@@ -1,4 +1,4 @@
-"""Sums of the tokens that operations removed from contexts, and of the calls made since."""
+"""Sums of the tokens that operations removed from contexts or put back, and of the calls made since."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from webapp.store.keys import SHIFT
 
 
 class SavedRow(NamedTuple):
-    """One operation that was not undone, or one pruned copy: the tokens it freed, and the calls made without them."""
+    """One operation that was not undone, or one pruned copy: the tokens it freed, and the calls made since.
+
+    `freed` is negative where an operation put tokens back.
+    """
 
     session: int
     model: str | None
@@ -22,17 +25,23 @@ class Saved(Subject):
     """Sums over `operations`, `messages`, `copies` and `calls`; it only reads."""
 
     def rows(self) -> list[SavedRow]:
-        """Return every prune and summary that was not undone, and every copy whose session is known.
+        """Return every operation by us or a person that was not undone, and every copy whose session is known.
 
-        In a managed session every message of the assistant counts as a call. Of a followed session only the calls of
-        its copies count, because the agent itself sent the whole context.
+        What an agent itself took out saves nothing, and neither does it cost anything to put that back. In a managed
+        session every message of the assistant counts as a call. Of a followed session only the calls of its copies
+        count, because the agent itself sent the whole context.
         """
+        ours = (
+            "SELECT 1 FROM operation_items i JOIN operations b "
+            f"ON b.key = (o.key >> {SHIFT} << {SHIFT}) + CAST(i.before AS INTEGER) "
+            "WHERE i.operation = o.key AND i.change = 'in' AND b.actor <> 'agent'"
+        )
         operations = (
             "SELECT s.key, s.model, o.tokens_before - o.tokens_after, CASE WHEN s.kind = 'managed' THEN "
             f"(SELECT count(*) FROM messages m WHERE m.key BETWEEN s.key << {SHIFT} AND (s.key + 1 << {SHIFT}) - 1 "
             "AND m.role = 'assistant' AND m.first_seq >= o.seq) ELSE 0 END, 0 "
             f"FROM operations o JOIN sessions s ON s.key = o.key >> {SHIFT} WHERE o.undone_at IS NULL "
-            "AND o.kind IN ('prune', 'summary') AND o.actor <> 'agent' AND s.deleted_at IS NULL"
+            f"AND o.actor <> 'agent' AND (o.kind <> 'restore' OR EXISTS ({ours})) AND s.deleted_at IS NULL"
         )
         copies = (
             "SELECT s.key, s.model, c.tokens_before - c.tokens_promised, "

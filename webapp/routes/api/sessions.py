@@ -28,7 +28,7 @@ def list_sessions(app: App, query: SessionsQuery) -> Sessions:
 
 @table.get("/savings")
 def read_savings(app: App) -> Savings:
-    """Return the tokens that prunes and summaries saved in later calls of all sessions, and their list price."""
+    """Return the tokens that prunes, summaries and drops saved in later calls of all sessions, and their list price."""
     return app.savings.all()
 
 

@@ -49,10 +49,12 @@ class Cost:
     unreported: int
     """Calls so far whose usage nobody reported; they are not part of `calls` and `spent`."""
     spent: float | None
-    """The price of all calls so far, each by its own model; null if none is known."""
+    """The price of all calls so far, each by its own model; null if none is known. Of a fork whose transcript begins
+    with the rows of its parent, it includes their calls, as the parent's does."""
     spent_at_least: bool
     """True if the real price is higher: a long context, an answer whose size was reported in part, a call without
-    price or without reported usage."""
+    price or without reported usage, such as one that wrote the summary of an agent's own compaction. An agent's
+    suggestions and side questions, which it writes to files of their own, are never counted."""
     sub_agents: SubAgentCost | None
     """The calls of the session's sub-agents, not part of `spent`; null where there are none."""
     currency: str
@@ -122,10 +124,10 @@ class EventAftermath:
 
 @answer
 class Savings:
-    """The tokens that prunes and summaries kept out of later calls, over all sessions."""
+    """The tokens that prunes, summaries and drops kept out of later calls, over all sessions."""
 
     tokens: int
-    """For each call the tokens by which its context was smaller."""
+    """For each call the tokens by which its context was smaller, without those that had come back before it."""
     calls: int
     sessions: int
     """Sessions that were pruned and made a call since, including pruned copies."""

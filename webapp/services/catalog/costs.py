@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from scoring.models import CURRENCY, CallTokens, Spent, context_cost, spent
+from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.services.catalog.answers import Cost, SubAgentCost
 from webapp.services.session.families import with_sub_agents
 from webapp.services.session.session import Session
+from webapp.store.usage import CallRow
 
 
 class CallsMade(NamedTuple):
@@ -71,11 +74,28 @@ def _calls_made(session: Session) -> CallsMade:
         for c in reported
     ]  # fmt: skip
     paid = spent(calls)
-    answers = state.answers - state.awaiting
-    unreported = max(0, answers - sum(not c.is_inference for c in reported))
+    beyond = sum(not c.is_inference for c in reported) - (state.answers - state.awaiting)
+    unreported = max(0, -beyond)
     # A report that says too little is billed as it is.
     too_little = state.set_aside and not state.summed
     free = environment.model(row.model).free
-    if paid is not None and not free and (unreported or too_little):
+    lacking = unreported or too_little or _hidden_calls(session, reported) > beyond
+    if paid is not None and not free and lacking:
         paid = replace(paid, at_least=True)
     return CallsMade(len(calls), unreported, paid)
+
+
+def _hidden_calls(session: Session, reported: Sequence[CallRow]) -> int:
+    """Return how many calls for a compaction were not reported with its summary.
+
+    Most agents keep such a call from their transcript. Some report its usage nevertheless, beyond their answers.
+    """
+    store, key = session.environment.store, session.key
+    compactions = store.operations.count(key, "compaction") if session.row.operations else 0
+    if not compactions:
+        return 0
+    answers = store.log.numbers(key, newest_first=False, role="assistant", kind=COMPACTION_SUMMARY)
+    return compactions - sum(
+        any(answer.first_seq < call.seq <= answer.last_seq + 1 for call in reported)
+        for answer in store.log.messages(key, answers).values()
+    )

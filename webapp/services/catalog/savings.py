@@ -1,12 +1,15 @@
-"""Savings: the tokens that prunes and summaries kept out of later calls, over all sessions.
+"""Savings: the tokens that prunes, summaries and drops kept out of later calls, over all sessions.
 
 A call counts if it was really made with the smaller context: one of a managed session after the operation, or one of
-a pruned copy that an agent resumed from. The pruned view of a followed session alone saves nothing. The tokens by
-which the context was smaller are counted, at the price of reading them from the provider's cache: the lowest possible
-cost. The real outcomes stand beside them.
+a pruned copy that an agent resumed from. Tokens that were put back count for no call after that. The pruned view of a
+followed session alone saves nothing. The tokens by which the context was smaller are counted, at the price of reading
+them from the provider's cache: the lowest possible cost. The real outcomes stand beside them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from scoring.models import CURRENCY, context_cost
 from webapp.services.catalog.aftermaths import Aftermaths
@@ -28,24 +31,53 @@ class Savings:
             rows = self._store.savings.rows()
             _, sessions = self._store.sessions.page(None, 0)
             aftermath = self._aftermaths.totals()
-        called = [row for row in rows if row.calls and row.freed > 0]
-        calls: dict[int, int] = {}
-        for row in called:  # a call after two prunes is one call
-            calls[row.session] = max(row.calls, calls.get(row.session, 0))
-        prices = [self._price(row) for row in called]
+        by_session: dict[int, list[SavedRow]] = {}
+        for row in rows:
+            by_session.setdefault(row.session, []).append(row)
+        out, tokens, calls = 0, 0, 0
+        prices: list[float | None] = []
+        for some in by_session.values():
+            out += max(0, sum(row.freed for row in some if not row.copied))
+            saved = _saved_by(some)
+            if saved.calls:
+                tokens, calls = tokens + saved.tokens, calls + saved.calls
+                prices.append(self._price(saved.tokens, some[0].model))
         known = [price for price in prices if price is not None]
         return SavingsAnswer(
-            tokens=sum(row.freed * row.calls for row in called),
-            calls=sum(calls.values()),
-            sessions=len(calls),
+            tokens=tokens,
+            calls=calls,
+            sessions=len(prices),
             of_sessions=sessions,
-            out=sum(row.freed for row in rows if not row.copied),
+            out=out,
             amount=round(sum(known), 6) if known else None,
             at_least=len(known) < len(prices),
             currency=CURRENCY,
             aftermath=aftermath,
         )
 
-    def _price(self, row: SavedRow) -> float | None:
-        cost = context_cost(row.freed, self._environment.model(row.model))
-        return None if cost is None else cost.cached * row.calls
+    def _price(self, tokens: int, model: str | None) -> float | None:
+        cost = context_cost(tokens, self._environment.model(model))
+        return None if cost is None else cost.cached
+
+
+class _Saved(NamedTuple):
+    """The calls of a session that were made with a smaller context, and the tokens that they saved together."""
+
+    tokens: int
+    calls: int
+
+
+def _saved_by(rows: Iterable[SavedRow]) -> _Saved:
+    """Return the savings of one session.
+
+    A call saves what the operations before it freed, less what came back before it.
+    """
+    ordered = sorted(rows, key=lambda row: row.calls, reverse=True)
+    later = [*(row.calls for row in ordered[1:]), 0]
+    freed = tokens = calls = 0
+    for row, calls_later in zip(ordered, later, strict=True):
+        freed += row.freed
+        if freed > 0:
+            tokens += freed * (row.calls - calls_later)
+            calls += row.calls - calls_later
+    return _Saved(tokens, calls)

@@ -2,15 +2,18 @@
 
 Both contexts change, the log stays. Each is an operation by the agent that cannot be undone, and earlier
 operations cannot be undone past it. A notice in the log keeps a second reading of the same file from
-repeating it.
+repeating it. The tokens after a compaction include the summary that it brings or that follows at once: no call
+is sent without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from scoring.tokens import calibration
-from webapp.agents.records import Cleared, Compaction, Rewind
+from scoring.tokens.calibration import split
+from webapp.agents.records import COMPACTION_SUMMARY, Cleared, Compaction, Rewind
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.windows import remember_compaction
 from webapp.services.session.measuring import region_of
@@ -19,6 +22,7 @@ from webapp.services.session.replacements import sent_tokens
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, Item
+from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
 from webapp.store.summaries import SummaryRow
 
@@ -58,6 +62,25 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     change.items += [ItemRow(no, "out", None, detail) for no in gone]
     facts = Facts(agent_before=before, agent_after=session.main.tokens)
     return change.record(kind, "agent", reason, len(gone), facts)
+
+
+def complete_compaction(session: Session, messages: Mapping[int, MessageRow], *, replacing: bool) -> None:
+    """Add to the newest operation what its compaction's new context begins with, inside the caller's transaction.
+
+    `messages` were just written: what a compaction brought (`replacing`), or a summary right behind it.
+    """
+    operations, newest = session.environment.store.operations, session.row.next_no - 1
+    if not replacing and (newest not in messages or messages[newest].kind != COMPACTION_SUMMARY):
+        return
+    done = operations.get(session.key, session.row.next_operation - 1)
+    if done is None or done.kind != "compaction":
+        return
+    first = (done.facts.number or 0) + 1
+    if first in messages and (replacing or newest == first):
+        after = session.main.tokens
+        regions = split(session.calibration, session.main.estimates, after)
+        facts = replace(done.facts, agent_after=after, regions_after=regions)
+        operations.complete(session.key, replace(done, tokens_after=session.pruned.tokens, facts=facts))
 
 
 def _staying(session: Session, record: Compaction | Rewind) -> set[int]:

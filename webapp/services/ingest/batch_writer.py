@@ -16,7 +16,11 @@ from scoring.budget import utilization
 from webapp.agents.records import Cleared, Compaction, Meta, Record, Rewind, UsageReport
 from webapp.errors import Conflict, StoreError, TooLarge
 from webapp.events import ContextPruned, Event, MessagesAppended, SessionUpdated, TargetCrossed
-from webapp.services.ingest.agent_operations import agent_operation_id, apply_agent_operation
+from webapp.services.ingest.agent_operations import (
+    agent_operation_id,
+    apply_agent_operation,
+    complete_compaction,
+)
 from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.clearings import apply_clearing, apply_recorded
@@ -205,7 +209,7 @@ class BatchWriter:
             return None
         if batch.empty and not has_meta and request.key is None and self._is_unchanged(batch):
             return Added(known=batch.already)
-        added = self._write(batch, request.key)
+        added = self._write(batch, request)
         if added is not None:
             added.known = batch.already
         return added
@@ -246,9 +250,9 @@ class BatchWriter:
             row.turns, session.state.answers, session.state.awaiting = turns, answers, awaiting
         return batch, any(isinstance(record, Meta) for record in records)
 
-    def _write(self, batch: AppendBatch, key: IdempotencyKey | None) -> Added | None:
+    def _write(self, batch: AppendBatch, request: AppendRequest) -> Added | None:
         """Write a batch in one transaction; None if the session has changed since it was prepared."""
-        session, added = batch.session, Added([no for no, _ in batch.fresh])
+        session, added, key = batch.session, Added([no for no, _ in batch.fresh]), request.key
         try:
             with self._store.write(session.id):
                 current = self._store.sessions.get(session.id)
@@ -262,6 +266,7 @@ class BatchWriter:
                     session.save()
                 else:
                     batch.write()
+                    complete_compaction(session, batch.messages, replacing=request.replacing)
                     clearings = batch.reports.clearings
                     changed = bool(batch.changed or clearings)
                     self._histories.advance(session, batch.base_version, batch.fresh, changed=changed)

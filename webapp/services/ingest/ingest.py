@@ -15,7 +15,16 @@ from typing import Any, Literal, Unpack
 
 from scoring.formats import is_sure, numbered
 from scoring.messages import Message
-from webapp.agents.records import Cleared, Compaction, Entry, Meta, Problem, Record, Rewind
+from webapp.agents.records import (
+    COMPACTION_SUMMARY,
+    Cleared,
+    Compaction,
+    Entry,
+    Meta,
+    Problem,
+    Record,
+    Rewind,
+)
 from webapp.errors import Conflict, TooLarge
 from webapp.events import ProblemReported, SessionCreated, SessionUpdated
 from webapp.services.ingest.answers import Appended
@@ -149,6 +158,11 @@ class Ingest:
                 continue
             if isinstance(record, Meta) and record.model and any(isinstance(r, Entry) for r in run):
                 whole.merge(self._append(session_id, run))  # what comes before counts as the old model's
+                run = []
+            if run and _is_summary(run[-1]) and not _is_summary(record):
+                whole.merge(
+                    self._append(session_id, run)
+                )  # the compaction's size includes it, and nothing else
                 run = []
             run.append(record)
         whole.merge(self._append(session_id, run))
@@ -297,3 +311,7 @@ class Ingest:
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
         self._environment.bus.publish(*(ProblemReported(session_id, text) for text in problems[:3]))
         self._environment.bus.publish(SessionUpdated(session_id))
+
+
+def _is_summary(record: Record) -> bool:
+    return isinstance(record, Entry) and record.kind == COMPACTION_SUMMARY

@@ -25,6 +25,7 @@ from sqlite_utils import Database
 from webapp.config import BUSY_SECONDS, default_folder
 from webapp.errors import (
     BusyStore,
+    ClosedStore,
     DamagedStore,
     ForeignStore,
     FullDisk,
@@ -424,6 +425,8 @@ def _keep_checkpointing(
                 if not more or closed.wait(UPKEEP_PAUSE_SECONDS):
                     break
             target.checkpoint()
+        except ClosedStore:  # it was closed just as the upkeep began
+            return
         except StoreError as error:
             log.warning("%s", error)
         written.clear()  # our own maintenance sets it too; other writes since then are handled after the next write

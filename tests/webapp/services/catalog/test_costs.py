@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.webapp.building import conversation, entry, followed, managed, said, user, wire
-from webapp.agents.records import Compaction, Meta, Usage
+from webapp.agents.records import Compaction, Entry, Meta, Usage, UsageReport
 from webapp.app import App
 from webapp.services.planning.requests import PlanRequest
 from webapp.services.session.times import to_ms
+
+ONE = Usage(100_000, 10)
 
 
 class TestTheCost:
@@ -110,7 +112,28 @@ class TestTheCost:
         copies = (entry(11, user("hi again")), entry(12, said("hello again")))
         app.ingest.append_records("s", [answer, Compaction(None, "auto", None, "c", copies)])
         cost = app.sessions.stats("s").cost
-        assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
+        assert (cost.calls, cost.unreported) == (1, 0)
+
+    @pytest.mark.parametrize(
+        ("summary", "at_least"),
+        [
+            (entry(11, user("a summary"), kind="compaction_summary"), True),
+            (entry(11, said("a summary"), kind="compaction_summary", usage=ONE, call_key="own"), False),
+            (UsageReport(ONE, None, "own"), False),
+        ],
+        ids=["unreported", "reported with its answer", "reported apart"],
+    )
+    def test_is_a_lower_bound_without_the_call_of_a_compaction(
+        self, app: App, summary: Entry | UsageReport, at_least: bool
+    ) -> None:  # X9
+        """Most agents do not write down the call in which their model wrote the summary."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        app.ingest.append_records("s", [entry(9, said("hello"), usage=ONE, call_key="k")])
+        assert not app.sessions.stats("s").cost.spent_at_least
+        after = [entry(12, user("go on")), entry(13, said("done"), usage=ONE, call_key="l")]
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c"), summary, *after])
+        cost = app.sessions.stats("s").cost
+        assert (cost.unreported, cost.spent_at_least) == (0, at_least)
 
     @pytest.mark.parametrize(("minutes", "cold"), [(4, False), (6, True)])
     @pytest.mark.parametrize("hour", [0, 20_000])

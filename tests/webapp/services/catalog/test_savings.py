@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.webapp.building import managed, wire
+from tests.webapp.building import context_numbers, managed, mid, wire
 from webapp.app import App
 from webapp.services.planning.requests import PruneRequest
 from webapp.store.copies import CopyRow
@@ -18,6 +18,14 @@ def pruned(app: App) -> str:
     session = managed(app, *talk, model="claude-sonnet-4-5")
     app.prunes.apply(session, PruneRequest(max_tokens=4_000))
     return session
+
+
+def restore_all(app: App, session: str) -> None:
+    """Put back every message that is out of the context."""
+    key = app.store.sessions.get(session).key
+    out = [m for m in app.store.log.messages(key, range(1, 100)).values() if m.out_operation is not None]
+    for message in out:
+        app.operations.restore(session, message.mid)
 
 
 class TestSavings:
@@ -44,6 +52,36 @@ class TestSavings:
         app.ingest.append_messages(pruned, [wire("assistant", "done")])
         app.operations.undo(pruned, None)
         assert app.savings.all().tokens == 0
+
+    def test_end_where_the_messages_come_back(self, app: App, pruned: str) -> None:
+        """Calls made before that keep their savings; those made afterwards save nothing."""
+        app.ingest.append_messages(pruned, [wire("user", "go on"), wire("assistant", "done")])
+        before = app.savings.all()
+        restore_all(app, pruned)
+        app.ingest.append_messages(pruned, [wire("user", "go on"), wire("assistant", "done")])
+        after = app.savings.all()
+        assert (after.tokens, after.calls) == (before.tokens, 1)
+        assert (before.out, after.out) == (before.tokens, 0)
+
+    def test_end_where_a_summary_is_taken_apart(self, app: App) -> None:
+        """The messages are back in the place of their summary, as before it."""
+        talk = [wire(("user", "assistant")[n % 2], f"{n} " + "word " * 400) for n in range(40)]
+        session = managed(app, *talk)
+        app.summarising.summarise(session)
+        assert app.savings.all().out > 1_000
+        app.summarising.expand(session, 1)
+        app.ingest.append_messages(session, [wire("assistant", "done")])
+        found = app.savings.all()
+        assert (found.tokens, found.calls, found.out) == (0, 0, 0)
+
+    def test_count_a_message_dropped_by_hand(self, app: App, pruned: str) -> None:
+        """It counts until it is restored."""
+        out = app.savings.all().out
+        staying = mid(app, pruned, context_numbers(app, pruned)[-2])
+        app.operations.drop(pruned, staying)
+        assert app.savings.all().out > out
+        app.operations.restore(pruned, staying)
+        assert app.savings.all().out == out
 
     def test_of_an_unknown_model_have_no_price(self, app: App, pruned: str) -> None:
         """The amount is then marked as a lower bound."""

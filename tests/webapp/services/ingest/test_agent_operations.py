@@ -47,6 +47,50 @@ class TestOperation:
         assert "167,010" in session.limit_source
         assert "167,748" not in f"{operation} {mark} {session}"
 
+    def test_includes_the_summary_in_the_tokens_after(self, app: App) -> None:  # X11
+        """History and chart have the size of the context that the agent sends next, however the rows arrive."""
+        followed(app, *conversation(2))
+        brief = entry(8, user("a summary " * 400), kind="compaction_summary")
+        app.ingest.append_records("s", [Compaction(None, "auto", 9_000, "c")])
+        [cut] = app.operations.list("s")
+        app.ingest.append_records("s", [brief, entry(9, user("go on " * 400))])
+        [live], [mark] = app.operations.list("s"), app.timelines.of("s").changes
+        assert live.tokens_after == mark.after > cut.tokens_after + 500
+        assert live.freed == live.tokens_before - live.tokens_after
+        after = app.operations.one("s", live.n).regions_after
+        assert after is not None
+        assert {region.name: region.tokens for region in after}["summary"] > 500
+        app.ingest.append_records("s", [Compaction(None, "auto", 9_000, "c"), brief])
+        assert app.operations.list("s") == [live]
+        followed(app, *conversation(2), session_id="whole")
+        cut_again = Compaction(None, "auto", 9_000, "c")
+        app.ingest.append_records("whole", [cut_again, brief, entry(9, user("go on " * 400))])
+        [whole] = app.operations.list("whole")
+        assert (whole.tokens_after, whole.freed) == (live.tokens_after, live.freed)
+        assert list(app.verify()) == []
+
+    def test_includes_the_whole_replacement_in_the_tokens_after(self, app: App) -> None:  # X11
+        """The new context is as large as the session is right behind it."""
+        followed(app, *conversation(2))
+        brief = (
+            entry(0, user("known")),
+            entry(8, user("a summary " * 400), kind="compaction_summary"),
+            entry(9, user("go on " * 400)),
+        )
+        app.ingest.append_records("s", [Compaction(None, "auto", 9_000, "c", brief)])
+        [operation], session = app.operations.list("s"), app.sessions.get("s")
+        assert session.agent is not None
+        assert operation.tokens_after == session.agent.tokens > 1_000
+
+    def test_has_no_later_message_in_the_tokens_after(self, app: App) -> None:
+        """A summary that does not follow at once is no part of the compaction."""
+        followed(app, *conversation(2))
+        app.ingest.append_records("s", [Compaction(None, "auto", 9_000, "c")])
+        [cut] = app.operations.list("s")
+        later = [entry(8, user("go on")), entry(9, user("a summary " * 400), kind="compaction_summary")]
+        app.ingest.append_records("s", later)
+        assert app.operations.list("s") == [cut]
+
     def test_reports_an_encrypted_summary(self, app: App) -> None:  # X24
         """The history and the chart name it as unreadable."""
         followed(app, *conversation(1))

@@ -7,9 +7,9 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from threading import Barrier, Event, Thread
+from threading import Barrier, Event, Thread, current_thread
 
 import pytest
 
@@ -25,6 +25,7 @@ from webapp.errors import (
     StoreError,
 )
 from webapp.store import Store
+from webapp.store.sqlite import connection
 from webapp.store.sqlite.connection import WAITING, Connections
 from webapp.store.usage import Sample
 
@@ -183,6 +184,27 @@ class TestClosing:
         closing[0].join()
         with pytest.raises(ClosedStore, match="is closed"):
             store.small.setting("x")
+
+    def test_is_no_problem_for_the_upkeep(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Upkeep that begins while a command closes its store ends without a word: nobody asked for it."""
+        store, begun = Store(tmp_path / "x.db"), Event()
+        write = Connections.write
+
+        def write_late(connections: Connections) -> AbstractContextManager[None]:
+            if current_thread().name == "checkpoints":
+                begun.set()
+                connections._closed.wait(PATIENCE)
+            return write(connections)
+
+        monkeypatch.setattr(connection, "CHECKPOINT_SECONDS", 0)
+        monkeypatch.setattr(Connections, "write", write_late)
+        with store.db.write():
+            store.small.put_setting("x", 1)
+        assert begun.wait(PATIENCE)
+        store.close()
+        assert caplog.messages == []
 
     def test_is_for_good(self, tmp_path: Path) -> None:
         """A thread that was not there before does not open it again."""
