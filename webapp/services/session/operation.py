@@ -154,6 +154,10 @@ class ContextChange:
     def _count(self, message: MessageRow, tokens: int, messages: int) -> None:
         self.session.pruned.count(region_of(message.role, message.kind), tokens, messages)
 
+    def first_changed(self, start: int = 0) -> int | None:
+        """Return the first message that the model gets otherwise by the items from `start` on; None for no message."""
+        return min((item.no for item in self.items[start:] if item.change in SENT_OTHERWISE), default=None)
+
     # -- writing
 
     def record(
@@ -186,6 +190,8 @@ class ContextChange:
             ),
         )
         self._store.operations.add(row.key, operation, self.items)
+        if (first := self.first_changed()) is not None:
+            self.session.state.note_change(first, str(operation.n))
         row.next_operation += 1
         row.operations += 1
         row.prunes += kind == "prune"
@@ -209,8 +215,6 @@ class ContextChange:
         """Write the session with a new version, and a point of the chart if its size has changed."""
         session, row = self.session, self.session.row
         session.touch()
-        if changed := [item.no for item in self.items if item.change in SENT_OTHERWISE]:
-            session.state.note_change(min(changed))
         tokens = session.pruned.tokens
         if tokens != self.before:
             lacking = 0 if session.own_calibration_only else session.unseen_before(row.next_sample)
