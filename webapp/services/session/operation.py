@@ -70,7 +70,7 @@ class ContextChange:
     def __init__(self, session: Session, now: int | None = None) -> None:
         self.session, self._store = session, session.environment.store
         self._now = session.environment.clock() if now is None else now
-        self.before = session.pruned.tokens
+        self.before, self._main_before = session.pruned.tokens, session.main.tokens
         self._calibration = session.calibration
         self._estimates = {context.view: context.estimates for context in session.contexts}
         self.items: list[ItemRow] = []
@@ -215,6 +215,7 @@ class ContextChange:
         """Write the session with a new version, and a point of the chart if its size has changed."""
         session, row = self.session, self.session.row
         session.touch()
+        session.state.shift_turns(session.main.tokens - self._main_before)
         tokens = session.pruned.tokens
         if tokens != self.before:
             lacking = 0 if session.own_calibration_only else session.unseen_before(row.next_sample)

@@ -41,7 +41,7 @@ class SessionState:
     skipped: int = 0
     """Messages since the last point of the trail."""
     turn_tokens: list[int] = field(default_factory=list)
-    """The tokens of the main context at the last starts of a turn."""
+    """The tokens of the main context at the last starts of a turn, less what operations took out of it since."""
     ends: dict[str, list[int]] = field(default_factory=dict)
     """Source id of one of the last messages -> the estimate after it, and `answered` then."""
     answered: int = 0
@@ -273,15 +273,21 @@ class SessionState:
             self.stride *= 2
 
     def remember_turn(self, tokens: int) -> None:
-        """Note the size of the context where a turn starts; a fall (a prune, a compaction) starts the list again."""
+        """Note the size of the context where a turn starts; a fall that no operation explains starts the list again."""
         if self.turn_tokens and tokens < self.turn_tokens[-1]:
             self.turn_tokens = []
         self.turn_tokens = [*self.turn_tokens, tokens][-TURNS_KEPT:]
 
+    def shift_turns(self, tokens: int) -> None:
+        """Add what an operation added to the context, below 0 what it freed: no turn did that."""
+        self.turn_tokens = [start + tokens for start in self.turn_tokens]
+
     def growth_per_turn(self, tokens: int) -> int | None:
-        """Return the tokens that a turn added, over the last turns; None before the second one."""
+        """Return the tokens that a turn added, over the last turns; None before the second one, and after a fall."""
         starts = self.turn_tokens
-        return round((tokens - starts[0]) / len(starts)) if len(starts) > 1 else None
+        if len(starts) < 2 or tokens < starts[0]:
+            return None
+        return round((tokens - starts[0]) / len(starts))
 
     def remember_end(self, source_id: str | None, estimate: int) -> None:
         """Note the estimates after an entry."""

@@ -293,7 +293,7 @@ class TestThePrice:
         assert cost(app, session) == dropped
 
     def test_counts_the_undo_of_what_the_last_call_was_sent_with(self, app: App, clock: Clock) -> None:  # X26
-        """What a call was sent without comes back: the next one writes it and everything behind it."""
+        """The next call writes the messages that came back, and everything behind them."""
         session = automatic(app)
         app.sessions.patch(session, automatic=False)
         above(app, session)

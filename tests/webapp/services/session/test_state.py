@@ -36,7 +36,7 @@ class TestSessionState:
         assert state.trail[-1] > 950
 
     def test_restarts_its_growth_after_a_fall(self) -> None:
-        """Growth per turn is not measured across a prune."""
+        """Growth per turn is not measured across a fall that no operation explains."""
         state = SessionState()
         for tokens in (100, 200, 50, 80):
             state.remember_turn(tokens)
