@@ -160,7 +160,7 @@ class Operations:
             else:
                 change.flag((i.no for i in some), OPPOSITE[name])
         change.session.state.note_undo(operation.n, change.first_changed(start))
-        self._store.operations.mark_undone(change.session.key, operation.n, self._environment.clock())
+        self._store.operations.mark_undone(change.session.key, operation.n, change.now)
 
     def _take_back_summaries(self, change: ContextChange, items: Sequence[ItemRow]) -> None:
         def named(name: str) -> list[SummaryRow]:

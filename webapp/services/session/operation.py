@@ -69,7 +69,7 @@ class ContextChange:
 
     def __init__(self, session: Session, now: int | None = None) -> None:
         self.session, self._store = session, session.environment.store
-        self._now = session.environment.clock() if now is None else now
+        self.now = session.environment.clock() if now is None else now
         self.before, self._main_before = session.pruned.tokens, session.main.tokens
         self._calibration = session.calibration
         self._estimates = {context.view: context.estimates for context in session.contexts}
@@ -177,7 +177,7 @@ class ContextChange:
             kind=kind,
             actor=actor,
             reason=reason,
-            at=self._now,
+            at=self.now,
             seq=row.next_seq,
             tokens_before=self.before,
             tokens_after=self.session.pruned.tokens,
@@ -185,6 +185,7 @@ class ContextChange:
             facts=replace(
                 self._with_regions(facts, actor),
                 number=row.next_no - 1 if number is None else number,
+                sample=row.next_sample if number is None else None,
                 removed=counts["out"],
                 shortened=counts["shortened"],
             ),
@@ -209,6 +210,7 @@ class ContextChange:
             regions_before=split(self._calibration, self._estimates[context.view], before),
             regions_after=split(self.session.calibration, context.estimates, after),
             certainty=context.scale.of_parts,
+            estimates=context.estimates,
         )
 
     def save(self) -> None:
@@ -220,7 +222,7 @@ class ContextChange:
         if tokens != self.before:
             lacking = 0 if session.own_calibration_only else session.unseen_before(row.next_sample)
             agent = session.agent.tokens - lacking if session.agent is not None else None
-            sample = Sample(row.next_sample, self._now, row.next_no - 1, agent, tokens - lacking)
+            sample = Sample(row.next_sample, self.now, row.next_no - 1, agent, tokens - lacking)
             self._store.usage.add_samples(row.key, [sample])
             row.next_sample += 1
             session.state.sampled = 0
