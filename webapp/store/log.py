@@ -292,9 +292,9 @@ class Log(Subject):
         sql = "SELECT count(*) FROM messages WHERE key BETWEEN ? AND ? AND is_error = 1"
         return int(self._db.value(sql, bounds(session)))
 
-    def growth(self, session: int) -> list[tuple[int, int, str, str, int | None]]:
-        """Return (number, tokens, role, kind, operation that removed it) of every message in log order."""
-        sql = "SELECT key, tokens, role, kind, out_operation FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
+    def growth(self, session: int) -> list[tuple[int, int, str, str]]:
+        """Return (number, tokens, role, kind) of every message in log order."""
+        sql = "SELECT key, tokens, role, kind FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
         return [(number(k), *rest) for k, *rest in self._db.rows(sql, bounds(session))]
 
     def of_tool(self, session: int, tool: str) -> list[int]:

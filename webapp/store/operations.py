@@ -23,7 +23,8 @@ class Facts:
     tokens of the agent's context before and after. Of a summary there are its number (`summary`), its tokens, the
     messages that it covers (`summarised`), its writer (`level`, `model`), `cost` in dollars, and the `problems` of
     rejected texts. `number` is that of the last message before the operation; `removed` and `shortened` count messages.
-    The regions are tokens by name.
+    The regions are tokens by name; `estimates` are the estimated ones of the context afterwards, and `sample` is the
+    first of the chart with them.
     """
 
     strategy: str | None = None
@@ -46,6 +47,8 @@ class Facts:
     regions_before: dict[str, int] | None = None
     regions_after: dict[str, int] | None = None
     certainty: Certainty = "estimated"
+    estimates: dict[str, int] | None = None
+    sample: int | None = None
 
 
 @dataclass(kw_only=True)

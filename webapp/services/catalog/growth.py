@@ -1,7 +1,7 @@
 """The growth of a context explained: its regions after each sample, and the message that each step came from (X19).
 
-The log tells which message came when and which operation took it out. The rest, which no message explains,
-counts as `unseen`; the parts always add up to the size in the sample.
+The log tells which message came when, and each operation the regions that it left. The rest, which no message
+explains, counts as `unseen`; the parts always add up to the size in the sample.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from bisect import bisect_right
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from webapp.services.session.cards import read_card
 from webapp.store.log import MessageRow
+from webapp.store.usage import Sample
 
 # Steps that are named by the file or command of their call; smaller ones by their tool alone.
 NAMED = 80
@@ -38,13 +38,25 @@ _FILE = re.compile(r"[^\s<>|*?:(){}$]*(?:/[^\s<>|*?:(){}$]+|\.[A-Za-z]\w{0,5})|[
 _FIRST_VALUE = re.compile(r"""\{\s*"\w+":\s*"?([^"\s,{}\[\]]{1,24})["},]""")
 
 
-class MessageLifetime(NamedTuple):
-    """A message of the log: it came as number `no` and left after number `left`, None while it is in the context."""
+class GrowthMessage(NamedTuple):
+    """A message of the log: its number, its estimated tokens and its region."""
 
     no: int
     tokens: int
     region: str
-    left: int | None
+
+
+class GrowthOperation(NamedTuple):
+    """An operation on the context at a time in ms, after message `no` and before the sample numbered `sample`.
+
+    `after` are the estimated tokens by region that it left, `undone_at` is the time of its undo, None without one.
+    """
+
+    at: int
+    no: int
+    sample: int
+    after: Mapping[str, int]
+    undone_at: int | None
 
 
 class Step(NamedTuple):
@@ -54,22 +66,45 @@ class Step(NamedTuple):
     tokens: int
 
 
-def regions_at(messages: Iterable[MessageLifetime], numbers: Sequence[int]) -> list[dict[str, int]]:
-    """Return the estimated tokens of each region after the messages with these numbers, which ascend."""
-    changes: list[Counter[str]] = [Counter() for _ in numbers]
-    for one in messages:
-        if (came := bisect_right(numbers, one.no - 1)) < len(numbers):
-            changes[came][one.region] += one.tokens
-        if one.left is not None and (left := bisect_right(numbers, one.left)) < len(numbers):
-            changes[max(came, left)][one.region] -= one.tokens
-    now, found = Counter[str](), []
-    for change in changes:
-        now.update(change)
+def regions_at(
+    samples: Iterable[Sample],
+    messages: Sequence[GrowthMessage],
+    operations: Iterable[GrowthOperation] = (),
+    beside: Mapping[str, int] | None = None,
+) -> list[dict[str, int]]:
+    """Return the estimated tokens of each region at each sample.
+
+    `messages` are all of the log in order, `operations` come oldest first, `beside` are the tokens outside messages.
+    """
+    now, came, found = Counter(beside), 0, list[dict[str, int]]()
+    waiting, undone = deque(operations), list[tuple[int, Counter[str]]]()
+
+    def grow(number: int) -> None:
+        nonlocal came
+        for one in messages[came:number]:
+            now[one.region] += one.tokens
+        came = max(came, number)
+
+    for sample in samples:
+        while waiting and waiting[0].sample <= sample.n:
+            operation = waiting.popleft()
+            grow(operation.no)
+            undone = [(at, less) for at, less in undone if at > operation.at]
+            if operation.undone_at is not None:
+                less = Counter(now)
+                less.subtract(operation.after)
+                undone.append((operation.undone_at, less))
+            now = Counter(operation.after)
+        grow(sample.no)
+        for at, less in undone:
+            if sample.at is not None and sample.at >= at:
+                now.update(less)
+        undone = [(at, less) for at, less in undone if sample.at is None or sample.at < at]
         found.append({region: tokens for region, tokens in now.items() if tokens > 0})
     return found
 
 
-def steps_at(messages: Sequence[MessageLifetime], numbers: Sequence[int]) -> list[Step | None]:
+def steps_at(messages: Sequence[GrowthMessage], numbers: Sequence[int]) -> list[Step | None]:
     """Return the largest message that came between each sample and the one before; None where none came.
 
     `messages` are all of the log in order.

@@ -9,13 +9,22 @@ from scoring.tokens.calibration import split
 from webapp.services.catalog.aftermath_walk import RESUME
 from webapp.services.catalog.aftermaths import Aftermaths, SessionAftermaths
 from webapp.services.catalog.answers import Cause, Point, Timeline, TimelineChange
-from webapp.services.catalog.growth import MessageLifetime, Step, label_of, regions_at, steps_at, to_name
+from webapp.services.catalog.growth import (
+    GrowthMessage,
+    GrowthOperation,
+    Step,
+    label_of,
+    regions_at,
+    steps_at,
+    to_name,
+)
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import REGIONS
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import tokens_around
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
+from webapp.store.context import REGIONS_BESIDE
 from webapp.store.copies import CopyRow
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
@@ -39,10 +48,12 @@ class Timelines:
                 session, self._store.usage.samples(session.key, session.row.next_sample, points)
             )
             operations = self._store.operations.all(session.key)
-            numbers = [sample.no for sample in samples]
             after, copy = self._aftermaths.of(session), self._store.copies.find(session.id)
-            grown = self._grown(session, operations)
-            steps = steps_at(grown, numbers)
+            grown = [
+                GrowthMessage(no, tokens, region_of(role, kind))
+                for no, tokens, role, kind in self._store.log.growth(session.key)
+            ]
+            steps = steps_at(grown, [sample.no for sample in samples])
             messages = self._store.log.messages(
                 session.key, [one.no for one in steps if one] + to_name(steps)
             )
@@ -55,7 +66,7 @@ class Timelines:
         ]
         parts = [
             split(session.calibration, estimates, size)
-            for estimates, size in zip(regions_at(grown, numbers), sizes, strict=True)
+            for estimates, size in zip(_estimates(session, samples, grown, operations), sizes, strict=True)
         ]
         regions = [name for name in REGIONS if any(part.get(name) for part in parts)]
         return Timeline(
@@ -80,23 +91,36 @@ class Timelines:
             target=limits.target_tokens,
         )
 
-    def _grown(self, session: Session, operations: Iterable[OperationRow]) -> Sequence[MessageLifetime]:
-        """Return the messages of the log, with the place at which each left the main context."""
-        by_agent_only = session.agent is not None
-        left = {
-            o.n: o.facts.number
-            for o in operations
-            if o.undone_at is None and (o.actor == "agent" or not by_agent_only)
-        }
-        return [
-            MessageLifetime(no, tokens, region_of(role, kind), None if out is None else left.get(out))
-            for no, tokens, role, kind, out in self._store.log.growth(session.key)
-        ]
+
+def _estimates(
+    session: Session,
+    samples: Sequence[Sample],
+    messages: Sequence[GrowthMessage],
+    operations: Sequence[OperationRow],
+) -> list[dict[str, int]]:
+    """Return the estimated tokens of the main context by region at each sample; the newest are the present ones."""
+    by_agent_only = session.agent is not None
+    changes = [
+        GrowthOperation(o.at, o.facts.number, o.facts.sample, o.facts.estimates, o.undone_at)
+        for o in reversed(operations)
+        if (o.actor == "agent" or not by_agent_only)
+        and o.facts.number is not None
+        and o.facts.sample is not None
+        and o.facts.estimates is not None
+    ]
+    now = session.main.estimates
+    found = regions_at(samples, messages, changes, {name: now.get(name, 0) for name in REGIONS_BESIDE})
+    return [*found[:-1], now] if _is_newest(session, samples) else found
+
+
+def _is_newest(session: Session, samples: Sequence[Sample]) -> bool:
+    """Return whether the last sample is that of the newest message."""
+    return bool(samples) and samples[-1].no == session.row.next_no - 1
 
 
 def _up_to_date(session: Session, samples: list[Sample]) -> list[Sample]:
     """Return the samples, the newest with the present size: usage is often reported after the message."""
-    if not samples or samples[-1].no != session.row.next_no - 1:
+    if not _is_newest(session, samples):
         return samples
     *earlier, newest = samples
     unseen = session.unseen_before(newest.n)

@@ -127,7 +127,7 @@ class CallReports:
             )  # fmt: skip
         state.called_at = max(state.called_at, min(call.at or 0, self._now))
         if self._session.sends_pruned_view:
-            state.changed_from = 0
+            state.changes = {}
         if usage.cache_write_tokens:
             state.cached_for_hour = usage.cache_write_hour_tokens > 0
 

@@ -77,9 +77,8 @@ def _clear(session: Session, call: str, lost: Clearing) -> None:
     _without(session, sum(one.freed for one in taken))
     session.state.cleared_call, session.state.cleared_by = call, session.row.next_operation
     facts = Facts(agent_before=lost.real + lost.tokens, agent_after=lost.real)
-    changed_from = session.state.changed_from
-    change.record("clearing", "agent", reason, len(taken), facts, number=lost.no)
-    session.state.changed_from = changed_from  # the reported call was sent without them already
+    operation = change.record("clearing", "agent", reason, len(taken), facts, number=lost.no)
+    session.state.changes.pop(str(operation.n), None)  # the reported call was sent without them already
     session.save()
 
 

@@ -139,7 +139,7 @@ class Operations:
         )
 
     def _take_back(self, change: ContextChange, operation: OperationRow) -> None:
-        items = self._store.operations.items(change.session.key, operation.n)
+        start, items = len(change.items), self._store.operations.items(change.session.key, operation.n)
         self._take_back_summaries(change, items)
         items = [i for i in items if i.change not in (SUMMARY_IN, SUMMARY_OUT)]
         rows = self._store.log.messages(change.session.key, [i.no for i in items])
@@ -159,7 +159,8 @@ class Operations:
                 change.replace(messages, {i.no: i.before if i.no in fits else None for i in some}, {})
             else:
                 change.flag((i.no for i in some), OPPOSITE[name])
-        self._store.operations.mark_undone(change.session.key, operation.n, self._environment.clock())
+        change.session.state.note_undo(operation.n, change.first_changed(start))
+        self._store.operations.mark_undone(change.session.key, operation.n, change.now)
 
     def _take_back_summaries(self, change: ContextChange, items: Sequence[ItemRow]) -> None:
         def named(name: str) -> list[SummaryRow]:

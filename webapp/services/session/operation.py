@@ -69,8 +69,8 @@ class ContextChange:
 
     def __init__(self, session: Session, now: int | None = None) -> None:
         self.session, self._store = session, session.environment.store
-        self._now = session.environment.clock() if now is None else now
-        self.before = session.pruned.tokens
+        self.now = session.environment.clock() if now is None else now
+        self.before, self._main_before = session.pruned.tokens, session.main.tokens
         self._calibration = session.calibration
         self._estimates = {context.view: context.estimates for context in session.contexts}
         self.items: list[ItemRow] = []
@@ -154,6 +154,10 @@ class ContextChange:
     def _count(self, message: MessageRow, tokens: int, messages: int) -> None:
         self.session.pruned.count(region_of(message.role, message.kind), tokens, messages)
 
+    def first_changed(self, start: int = 0) -> int | None:
+        """Return the first message that the model gets otherwise by the items from `start` on; None for no message."""
+        return min((item.no for item in self.items[start:] if item.change in SENT_OTHERWISE), default=None)
+
     # -- writing
 
     def record(
@@ -173,7 +177,7 @@ class ContextChange:
             kind=kind,
             actor=actor,
             reason=reason,
-            at=self._now,
+            at=self.now,
             seq=row.next_seq,
             tokens_before=self.before,
             tokens_after=self.session.pruned.tokens,
@@ -181,11 +185,14 @@ class ContextChange:
             facts=replace(
                 self._with_regions(facts, actor),
                 number=row.next_no - 1 if number is None else number,
+                sample=row.next_sample if number is None else None,
                 removed=counts["out"],
                 shortened=counts["shortened"],
             ),
         )
         self._store.operations.add(row.key, operation, self.items)
+        if (first := self.first_changed()) is not None:
+            self.session.state.note_change(first, str(operation.n))
         row.next_operation += 1
         row.operations += 1
         row.prunes += kind == "prune"
@@ -203,19 +210,19 @@ class ContextChange:
             regions_before=split(self._calibration, self._estimates[context.view], before),
             regions_after=split(self.session.calibration, context.estimates, after),
             certainty=context.scale.of_parts,
+            estimates=context.estimates,
         )
 
     def save(self) -> None:
         """Write the session with a new version, and a point of the chart if its size has changed."""
         session, row = self.session, self.session.row
         session.touch()
-        if changed := [item.no for item in self.items if item.change in SENT_OTHERWISE]:
-            session.state.note_change(min(changed))
+        session.state.shift_turns(session.main.tokens - self._main_before)
         tokens = session.pruned.tokens
         if tokens != self.before:
             lacking = 0 if session.own_calibration_only else session.unseen_before(row.next_sample)
             agent = session.agent.tokens - lacking if session.agent is not None else None
-            sample = Sample(row.next_sample, self._now, row.next_no - 1, agent, tokens - lacking)
+            sample = Sample(row.next_sample, self.now, row.next_no - 1, agent, tokens - lacking)
             self._store.usage.add_samples(row.key, [sample])
             row.next_sample += 1
             session.state.sampled = 0

@@ -289,7 +289,7 @@ class Session:
 
     @property
     def growth_per_turn(self) -> int | None:
-        """Return the tokens that a turn adds to the main context, over the last turns; None before the second one."""
+        """Return the tokens that a turn adds to the main context, over the last turns; None if that is not known."""
         return self.state.growth_per_turn(self.main.tokens - self.unseen_before(self.row.next_sample))
 
     def has_room_for_a_turn(self, tokens: int) -> bool:

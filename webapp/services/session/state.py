@@ -24,6 +24,7 @@ TRAIL_POINTS = 24
 TURNS_KEPT = 6
 ENDS_KEPT = 16
 GROUPS_KEPT = 6
+CHANGES_KEPT = 32
 _PLAIN = (int, float, str, bool)
 # What earlier versions stored, under the names of today.
 EARLIER_NAMES = {"told_window": "compaction_window", "told_at": "compaction_tokens"}
@@ -40,7 +41,7 @@ class SessionState:
     skipped: int = 0
     """Messages since the last point of the trail."""
     turn_tokens: list[int] = field(default_factory=list)
-    """The tokens of the main context at the last starts of a turn."""
+    """The tokens of the main context at the last starts of a turn, less what operations took out of it since."""
     ends: dict[str, list[int]] = field(default_factory=dict)
     """Source id of one of the last messages -> the estimate after it, and `answered` then."""
     answered: int = 0
@@ -83,8 +84,8 @@ class SessionState:
     aside_call: str = ""
     called_at: int = 0
     """The time of the last call in ms."""
-    changed_from: int = 0
-    """The first message of the next call that differs from what the last one sent; 0 if it only grows."""
+    changes: dict[str, int] = field(default_factory=dict)
+    """Operation done or undone since the last call -> the first message it changed; "" for other and older changes."""
     first_known: int = 0
     """The first sample with a known size; earlier ones lack `first_unseen` tokens."""
     first_unseen: int = 0
@@ -149,9 +150,27 @@ class SessionState:
         self.runs, self.summed = [], False
         self.note_change(1)
 
-    def note_change(self, number: int) -> None:
-        """Note that the context differs from message `number` on from what the last call sent."""
-        self.changed_from = min(self.changed_from or number, number)
+    @property
+    def changed_from(self) -> int:
+        """Return the first message of the next call that differs from what the last one sent; 0 if it only grows."""
+        return min(self.changes.values(), default=0)
+
+    def note_change(self, number: int, by: str = "") -> None:
+        """Note that the context differs from message `number` on from what the last call sent.
+
+        `by` is the operation that was done or undone, "" for another cause.
+        """
+        self.changes[by] = min(number, self.changes.get(by, number))
+        if len(self.changes) > CHANGES_KEPT:
+            self.note_change(self.changes.pop(next(filter(None, self.changes))))
+
+    def note_undo(self, operation: int, number: int | None) -> None:
+        """Note the undo of an operation, which changed the context from message `number` on; None for no message.
+
+        What the last call sent is back if that call came before the operation.
+        """
+        if self.changes.pop(str(operation), None) is None and number is not None:
+            self.note_change(number, str(operation))
 
     def count_as(self, model: str, prior: float) -> None:
         """Keep counting tokens as for `model`; one of them is expected to be `prior` tokens of the present model.
@@ -254,15 +273,21 @@ class SessionState:
             self.stride *= 2
 
     def remember_turn(self, tokens: int) -> None:
-        """Note the size of the context where a turn starts; a fall (a prune, a compaction) starts the list again."""
+        """Note the size of the context where a turn starts; a fall that no operation explains starts the list again."""
         if self.turn_tokens and tokens < self.turn_tokens[-1]:
             self.turn_tokens = []
         self.turn_tokens = [*self.turn_tokens, tokens][-TURNS_KEPT:]
 
+    def shift_turns(self, tokens: int) -> None:
+        """Add what an operation added to the context, below 0 what it freed: no turn did that."""
+        self.turn_tokens = [start + tokens for start in self.turn_tokens]
+
     def growth_per_turn(self, tokens: int) -> int | None:
-        """Return the tokens that a turn added, over the last turns; None before the second one."""
+        """Return the tokens that a turn added, over the last turns; None before the second one, and after a fall."""
         starts = self.turn_tokens
-        return round((tokens - starts[0]) / len(starts)) if len(starts) > 1 else None
+        if len(starts) < 2 or tokens < starts[0]:
+            return None
+        return round((tokens - starts[0]) / len(starts))
 
     def remember_end(self, source_id: str | None, estimate: int) -> None:
         """Note the estimates after an entry."""

@@ -9,32 +9,75 @@ from typing import cast
 import pytest
 
 from scoring.messages import Message, ToolCall, ToolResult
-from webapp.services.catalog.growth import LABEL_CHARS, MessageLifetime, Step, label_of, regions_at, steps_at
+from webapp.services.catalog.growth import (
+    LABEL_CHARS,
+    GrowthMessage,
+    GrowthOperation,
+    Step,
+    label_of,
+    regions_at,
+    steps_at,
+)
 from webapp.services.session.cards import card_of
 from webapp.store.log import MessageRow
+from webapp.store.usage import Sample
+
+
+def sample(n: int, no: int, at: int | None = None) -> Sample:
+    """Return sample `n`, after message `no`."""
+    return Sample(n, at, no, None, 0)
 
 
 class TestRegions:
-    """The parts of a context after some of its messages."""
+    """The parts of a context at each sample of the chart."""
 
-    def test_follow_added_and_removed_messages(self) -> None:  # X19
-        """A message counts until the operation that removed it."""
-        log = [
-            MessageLifetime(1, 10, "user", None),
-            MessageLifetime(2, 50, "tool", 3),
-            MessageLifetime(3, 5, "assistant", None),
+    LOG = (
+        GrowthMessage(1, 10, "user"),
+        GrowthMessage(2, 50, "tool"),
+        GrowthMessage(3, 5, "assistant"),
+        GrowthMessage(4, 7, "user"),
+    )
+    BEFORE = ({"user": 10}, {"user": 10, "tool": 50}, {"user": 10, "tool": 50, "assistant": 5})
+    # It shortened the output of the second message after the third one.
+    PRUNE = GrowthOperation(9, 3, 3, {"user": 10, "tool": 20, "assistant": 5}, None)
+
+    def test_follow_messages_and_operations(self) -> None:  # X19
+        """A sample of an operation is not confused with the one before it, of the same message."""
+        samples = [sample(0, 1), sample(1, 2), sample(2, 3), sample(3, 3, at=9), sample(4, 4)]
+        assert regions_at(samples, self.LOG, [self.PRUNE]) == [
+            *self.BEFORE,
+            {"user": 10, "tool": 20, "assistant": 5},
+            {"user": 17, "tool": 20, "assistant": 5},
         ]
-        assert regions_at(log, [1, 2, 3, 4]) == [
-            {"user": 10},
-            {"user": 10, "tool": 50},
+
+    def test_return_with_an_undo(self) -> None:  # X19, X2
+        """An operation counts until its undo, with what came meanwhile."""
+        samples = [sample(2, 3), sample(3, 3, at=9), sample(4, 4, at=10), sample(5, 4, at=11)]
+        undone = self.PRUNE._replace(undone_at=11)
+        assert regions_at(samples, self.LOG, [undone]) == [
             {"user": 10, "tool": 50, "assistant": 5},
-            {"user": 10, "assistant": 5},
+            {"user": 10, "tool": 20, "assistant": 5},
+            {"user": 17, "tool": 20, "assistant": 5},
+            {"user": 17, "tool": 50, "assistant": 5},
         ]
+
+    def test_are_those_after_an_operation_that_followed_an_undo(self) -> None:  # X19, X2
+        """The regions after it have the undo in them already."""
+        undone, later = self.PRUNE._replace(undone_at=11), GrowthOperation(12, 4, 6, {"user": 17}, None)
+        assert regions_at([sample(3, 3, at=9), sample(6, 4, at=12)], self.LOG, [undone, later])[-1] == {
+            "user": 17
+        }
 
     def test_are_summed_between_samples(self) -> None:  # X19
-        """A message removed before the next sample is not in it."""
-        log = [MessageLifetime(n, 10, "user", 5 if n < 4 else None) for n in range(1, 11)]
-        assert regions_at(log, [4, 10]) == [{"user": 40}, {"user": 70}]
+        """Of messages and operations between two samples only the result is in the second."""
+        assert regions_at([sample(0, 1), sample(4, 4)], self.LOG, [self.PRUNE]) == [
+            {"user": 10},
+            {"user": 17, "tool": 20, "assistant": 5},
+        ]
+
+    def test_include_what_is_sent_beside_messages(self) -> None:  # X19
+        """Tool definitions are in the context from the beginning."""
+        assert regions_at([sample(0, 1)], self.LOG, beside={"tools": 3}) == [{"tools": 3, "user": 10}]
 
 
 class TestSteps:
@@ -42,7 +85,7 @@ class TestSteps:
 
     def test_are_named_by_their_largest_message(self) -> None:  # X19
         """A step without messages has no largest message."""
-        log = [MessageLifetime(n, tokens, "tool", None) for n, tokens in enumerate((5, 9, 7, 0), 1)]
+        log = [GrowthMessage(n, tokens, "tool") for n, tokens in enumerate((5, 9, 7, 0), 1)]
         assert steps_at(log, [3, 3, 4]) == [Step(2, 9), None, None]
 
 

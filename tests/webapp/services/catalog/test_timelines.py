@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
+from itertools import count
 
-from tests.webapp.building import conversation, followed, managed, said, user, wire
-from webapp.agents.records import Usage, UsageReport
+import pytest
+
+from tests.webapp.building import conversation, entries, followed, managed, mid, said, user, wire
+from webapp.agents.records import Compaction, Usage, UsageReport
 from webapp.app import App
 from webapp.services.planning.requests import PruneRequest
+from webapp.services.session.answers import Region
 
 
 def read(app: App, session: str, path: str, words: int, n: int) -> None:
@@ -73,3 +78,68 @@ class TestTheTimeline:
         assert line.changes[0].before > line.changes[0].after
         assert len(line.points) == 5
         assert line.points[-1].pruned == line.points[-1].agent
+
+
+def shown(regions: Iterable[Region] | None) -> dict[str, int]:
+    """Return the tokens of each region of an answer that has any."""
+    return {one.name: one.tokens for one in regions or () if one.tokens}
+
+
+def charted(app: App, session: str) -> list[dict[str, int]]:
+    """Return the tokens of each region at each point of a chart."""
+    line = app.timelines.of(session)
+    return [
+        {name: tokens for name, tokens in zip(line.regions, point.regions, strict=True) if tokens}
+        for point in line.points
+    ]
+
+
+def agent(app: App) -> str:
+    """Create a session with tool definitions and six large outputs, in one turn; return its id."""
+    tool = {"type": "function", "function": {"name": "Read", "description": "Read a file.", "parameters": {}}}
+    session = managed(app, wire("user", "look at the specs"), tools=[tool])
+    for n in range(6):
+        read(app, session, f"docs/{n}.md", 200, n)
+    return session
+
+
+CHANGES: dict[str, Callable[[App, str], object]] = {
+    "prune": lambda app, session: app.prunes.apply(session, PruneRequest(max_tokens=2_000)),
+    "summary": lambda app, session: app.summarising.summarise(session),
+    "overflow": lambda app, session: app.overflow.relieve(session),
+    "drop": lambda app, session: app.operations.drop(session, mid(app, session, 3)),
+}
+
+
+class TestRegionsAfterAnOperation:
+    """The regions of the chart at an operation: those that it left, not those before it on a smaller scale."""
+
+    @pytest.mark.parametrize("kind", CHANGES)
+    def test_are_those_of_the_context(self, app: App, kind: str) -> None:  # X19
+        """At once, and still after more messages, with shortened outputs and summaries; an undo brings back all."""
+        seconds = count(app.environment.clock(), 1_000)
+        app.environment.clock = lambda: next(seconds)
+        session = agent(app)
+        whole = charted(app, session)[-1]
+        CHANGES[kind](app, session)
+        after = shown(app.sessions.get(session).pruned.regions)
+        assert charted(app, session)[-2:] == [whole, after]
+        assert after == shown(app.operations.one(session, 1).regions_after)
+        app.ingest.append_messages(session, [wire("user", "go on")])
+        grown = shown(app.sessions.get(session).pruned.regions)
+        assert charted(app, session)[-3:] == [whole, after, grown]
+        app.operations.undo(session)
+        back = shown(app.sessions.get(session).pruned.regions)
+        assert charted(app, session)[-4:] == [whole, after, grown, back]
+        app.ingest.append_messages(session, [wire("assistant", "done")])
+        assert charted(app, session)[-5:-1] == [whole, after, grown, back]
+
+    def test_are_those_after_a_compaction(self, app: App) -> None:  # X19
+        """The last point has the regions that the operation noted, and the points after it grow from there."""
+        followed(app, *conversation(8))
+        whole = charted(app, "s")[-1]
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c1", kept=("id-22", "id-23"))])
+        after = shown(app.operations.one("s", 1).regions_after)
+        assert charted(app, "s")[-2:] == [whole, after]
+        app.ingest.append_records("s", entries(user("go on"), start=100))
+        assert charted(app, "s")[-2] == after

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from scoring.models import PruneCost
 from tests.waiting import until
-from tests.webapp.building import heard, managed, wire
+from tests.webapp.building import heard, managed, mid, wire
 from webapp.app import App
 from webapp.events import CacheExpired, ContextPruned, Event
-from webapp.services.planning.requests import PlanRequest
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
 
 MINUTE = 60_000
@@ -159,6 +160,19 @@ class TestAutomaticPruning:
         app.ingest.append_messages(session, [words(99, 10)])
         assert pruned(events) == []
 
+    def test_still_waits_once_a_drop_is_undone(self, app: App, clock: Clock) -> None:  # X26, X2
+        """The cache is of use as if the first message had never been out."""
+        session = automatic(app)
+        for n in range(9):
+            call(app, session, n)
+        app.operations.drop(session, mid(app, session, 2))
+        app.operations.undo(session)
+        events = heard(app)
+        app.ingest.append_messages(session, [words(98, 10)])  # below the target, so that it may fire again
+        app.ingest.append_messages(session, [words(99, 3_000)])
+        assert app.sessions.get(session).pruned.tokens > app.sessions.get(session).target_tokens
+        assert pruned(events) == []
+
     def test_does_not_wait_until_the_window_is_full(self, app: App, clock: Clock) -> None:  # X26
         """With less room than a turn takes it acts, cache or not."""
         app.models.put(OPUS, window=32_768)
@@ -248,6 +262,46 @@ class TestThePrice:
         assert cost(app, session).rewritten_once < before.rewritten_once
         call(app, session, 99)
         assert not app.sessions.get(session).cache.changed
+
+    def test_is_as_before_once_a_prune_is_undone(self, app: App, clock: Clock) -> None:  # X26, X18
+        """The next call sends what the last one sent: plan, verdict and cache say so."""
+        session = automatic(app)
+        app.sessions.patch(session, automatic=False)
+        above(app, session)
+        before, verdict = cost(app, session), app.verdicts.of(session)
+        assert (before.break_even_calls > 0, verdict.kind) == (True, "wait")
+        app.prunes.apply(session, PruneRequest())
+        assert app.sessions.get(session).cache.changed
+        app.operations.undo(session)
+        assert not app.sessions.get(session).cache.changed
+        assert cost(app, session) == before
+        assert replace(app.verdicts.of(session), version=verdict.version) == verdict
+
+    def test_counts_a_drop_that_stays_when_a_later_prune_is_undone(
+        self, app: App, clock: Clock
+    ) -> None:  # X26
+        """The undo takes back only the change of its own operation."""
+        session = automatic(app)
+        app.sessions.patch(session, automatic=False)
+        above(app, session)
+        rows = [m for m in app.messages.page(session).messages if m.fate == "goes"]
+        app.operations.drop(session, max(rows, key=lambda m: m.number).id)
+        dropped = cost(app, session)
+        app.prunes.apply(session, PruneRequest())
+        app.operations.undo(session)
+        assert app.sessions.get(session).cache.changed
+        assert cost(app, session) == dropped
+
+    def test_counts_the_undo_of_what_the_last_call_was_sent_with(self, app: App, clock: Clock) -> None:  # X26
+        """The next call writes the messages that came back, and everything behind them."""
+        session = automatic(app)
+        app.sessions.patch(session, automatic=False)
+        above(app, session)
+        app.prunes.apply(session, PruneRequest())
+        call(app, session, 99)
+        app.operations.undo(session)
+        assert app.sessions.get(session).cache.changed
+        assert cost(app, session).break_even_calls == 0
 
     def test_changes_the_verdict_when_the_cache_expires(self, app: App, clock: Clock) -> None:  # X26, X18
         """A price that was found with a warm cache is not used when it is cold."""

@@ -167,9 +167,10 @@ class TestSession:
         assert app.ingest.append_messages(name, [wire("user", "word " * 2_000)]).stats.needsPruning
 
     def test_has_the_mean_growth_per_turn(self) -> None:
-        """The growth is unknown before the second turn."""
+        """The growth is unknown before the second turn, and once the context has fallen below the first of them."""
         assert SessionState(turn_tokens=[100]).growth_per_turn(500) is None
         assert SessionState(turn_tokens=[100, 200]).growth_per_turn(500) == 200
+        assert SessionState(turn_tokens=[100, 200]).growth_per_turn(99) is None
 
 
 class TestTitles:

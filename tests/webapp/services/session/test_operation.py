@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from tests.webapp.building import conversation, entry, followed, result
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.webapp.building import conversation, entry, followed, managed, mid, result, wire
 from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
+from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
@@ -88,3 +93,59 @@ class TestReplacement:
             totals = app.store.contexts.totals(1)[PRUNED]
             assert sum(tokens for tokens, _ in totals.values()) == short
             assert list(app.verify()) == []
+
+
+def turn(app: App, session: str, n: int, **usage: int) -> None:
+    """Append a turn of about 1,250 tokens, with the usage of its call if it is given."""
+    app.ingest.append_messages(session, [wire("user", f"{n} " + "use src/parser.py " * 200)])
+    answer = [wire("assistant", f"{n} " + "it is src/parser.py " * 50)]
+    app.ingest.append_messages(session, answer, usage=usage or None)
+
+
+CHANGES: dict[str, Callable[[App, str], object]] = {
+    "prune": lambda app, s: app.prunes.apply(s, PruneRequest(max_tokens=6_000)),
+    "drop": lambda app, s: app.operations.drop(s, mid(app, s, 3)),
+    "overflow": lambda app, s: app.overflow.relieve(s),
+    "summary": lambda app, s: app.summarising.summarise(s),
+    "expand": lambda app, s: app.summarising.expand(s, 1),
+    "restore": lambda app, s: app.operations.restore(s, mid(app, s, 3)),
+    "undo": lambda app, s: app.operations.undo(s),
+}
+
+
+class TestGrowth:
+    """The tokens that a turn adds, and the turns that are left."""
+
+    @pytest.mark.parametrize("reported", [False, True])
+    @pytest.mark.parametrize(
+        "steps", [("prune", "undo"), ("drop", "restore"), ("overflow", "undo"), ("summary", "expand")]
+    )
+    def test_is_that_of_the_turns_whatever_an_operation_does(
+        self, app: App, steps: Sequence[str], reported: bool
+    ) -> None:  # X18, X26
+        """No operation adds to the growth or takes from it, neither at once nor in the turns after it."""
+        session = managed(app, settings={"cap_tokens": 30_000})
+        for n in range(12):
+            report = {"input_tokens": 3_000 + 1_300 * n, "output_tokens": 260} if reported else {}
+            turn(app, session, n, **report)
+        pace = app.sessions.get(session).growth_per_turn
+        assert pace > 1_000
+        for step in steps:
+            before = app.sessions.get(session)
+            CHANGES[step](app, session)
+            after = app.sessions.get(session)
+            assert after.pruned.tokens != before.pruned.tokens
+            assert after.growth_per_turn == pace
+            assert after.turns_left == (after.target_tokens - after.pruned.tokens) // pace
+        CHANGES[steps[0]](app, session)
+        for n in range(12, 15):
+            turn(app, session, n)
+            assert app.sessions.get(session).growth_per_turn == pytest.approx(pace, rel=0.1)
+
+    def test_is_unchanged_where_the_agent_sends_the_whole(self, app: App) -> None:  # X18
+        """A prune changes only the pruned view of a followed session; the gauge shows the agent's context."""
+        followed(app, *conversation(8))
+        before = app.sessions.get("s")
+        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        after = app.sessions.get("s")
+        assert (after.growth_per_turn, after.turns_left) == (before.growth_per_turn, before.turns_left)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import orjson
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.tokens import Calibration
 from scoring.tokens.counting import Estimator
 from tests.webapp.building import entry, said
 from webapp.agents.claude_code.unwritten import STEPS, WORDS, TaskReminders
-from webapp.services.session.state import TRAIL_POINTS, SessionState
+from webapp.services.session.state import CHANGES_KEPT, TRAIL_POINTS, SessionState
 
 
 class TestSessionState:
@@ -34,7 +36,7 @@ class TestSessionState:
         assert state.trail[-1] > 950
 
     def test_restarts_its_growth_after_a_fall(self) -> None:
-        """Growth per turn is not measured across a prune."""
+        """Growth per turn is not measured across a fall that no operation explains."""
         state = SessionState()
         for tokens in (100, 200, 50, 80):
             state.remember_turn(tokens)
@@ -48,6 +50,30 @@ class TestSessionState:
         assert state.calibration.unseen == WORDS
         state.after_compaction()
         assert state.calibration.unseen == 0
+
+    @given(st.lists(st.one_of(st.integers(1, 50), st.sampled_from(["undo", "call"])), max_size=CHANGES_KEPT))
+    def test_knows_what_differs_from_the_last_call(self, steps: list[int | str]) -> None:  # X26
+        """The context differs from what was sent by the operations of one of the two that the other lacks."""
+        state, done, sent = SessionState(), list[tuple[int, int]](), list[tuple[int, int]]()
+        for n, step in enumerate(steps):
+            if step == "call":
+                state.changes, sent = {}, done.copy()
+            elif step == "undo":
+                if done:
+                    state.note_undo(*done.pop())
+            else:
+                done.append((n, int(step)))
+                state.note_change(int(step), str(n))
+            assert state.changed_from == min((first for _, first in {*done} ^ {*sent}), default=0)
+
+    def test_keeps_the_first_of_many_changes(self) -> None:  # X26
+        """Without reported calls the operations since the last one are many; the oldest are joined."""
+        state = SessionState()
+        for n in range(10 * CHANGES_KEPT):
+            state.note_change(n + 5, str(n))
+        assert (state.changed_from, len(state.changes)) == (5, CHANGES_KEPT)
+        state.note_undo(0, 5)
+        assert state.changed_from == 5
 
     def test_survives_json(self) -> None:
         """The state is equal, and fields of another version are ignored."""
