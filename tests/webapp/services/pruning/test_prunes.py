@@ -70,6 +70,20 @@ class TestPlan:
         assert plan.before.tokens - plan.after.tokens == plan.freed == plan.cache.saved_per_call
         assert sum(group.tokens for group in plan.groups) == plan.freed
 
+    def test_keeps_its_budget_where_messages_are_counted_as_too_many(self, app: App) -> None:  # X11
+        """Nothing but messages is sent, and they take nine tenths of their estimates; so does what stays of them."""
+        said_all = [wire(one.role, one.text) for one in conversation(30) if one.text]
+        session = managed(app, *said_all)
+        real = int(0.9 * app.sessions.get(session).pruned.tokens)
+        app.ingest.append_messages(
+            session, [wire("assistant", "the end")], {"prompt_tokens": real, "completion_tokens": 3}
+        )
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=real // 5))
+        kept, listed = plan.kept, app.messages.page(session).messages
+        assert sum(m.tokens for m in listed) == pytest.approx(plan.before.tokens, abs=len(listed))
+        assert sum(m.tokens for m in kept) == pytest.approx(plan.after.tokens, abs=len(kept))
+        assert 0 < plan.after.tokens <= plan.max_tokens
+
     def test_spares_and_drops_chosen_units(self, app: App) -> None:  # X1
         """A chosen message stands for its whole unit."""
         followed(app, *conversation(10), user("end"))
