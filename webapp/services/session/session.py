@@ -289,6 +289,11 @@ class Session:
         return self.pruned.scale.estimated(usable) if usable else 0
 
     @property
+    def can_be_relieved(self) -> bool:
+        """Return whether the pruned view exceeds the usable tokens, and these have room for any messages."""
+        return self.pruned.tokens > self.usable_shown and self.usable_estimate > self.pruned.beside
+
+    @property
     def growth_per_turn(self) -> int | None:
         """Return the tokens that a turn adds to the main context, over the last turns; None before the second one."""
         return self.state.growth_per_turn(self.main.tokens - self.unseen_before(self.row.next_sample))

@@ -143,6 +143,15 @@ class TestPlan:
         assert plan.removed_count == 0
         assert plan.nothing_to_do == "everything in the context is protected"
 
+    def test_says_what_is_usable_where_no_message_would_fit(self, app: App) -> None:  # B7, X11
+        """Never more than the window; the emergency path is not offered for what is in no message."""
+        followed(app, user("hi " * 300), model="claude-haiku-4-5")
+        answer = entry(2, said("fine"), usage=usage(219_990), call_key="k")
+        app.ingest.append_records("s", [answer])
+        over, budget = app.prunes.plan("s", PlanRequest()).over_budget, app.context.get("s").budget
+        assert over.usable == budget.usable < 200_000
+        assert not over.emergency
+
     def test_says_that_nothing_needs_pruning(self, app: App) -> None:
         """The context is within its budget, or empty."""
         followed(app, user("hi"))
