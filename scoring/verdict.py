@@ -34,10 +34,14 @@ NEW_FILE = "Writes a new transcript; the agent's own file is untouched."
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The tokens a plan frees, and the calls after which it has paid back; None if no prices are known."""
+    """The tokens a plan frees, and the calls after which it has paid back; None if no prices are known.
+
+    `over` is the excess of what is always kept over the plan's budget, in tokens.
+    """
 
     freed: int
     break_even_calls: int | None
+    over: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class Situation:
     tokens a turn adds, None if unknown. `days_unused` counts whole days and matters if the activity is "unused".
     `prune` is the price of a plan that cuts to the aim, `clear` the plan that clears redundant outputs; both are None
     until they are known. A gain below `least_gain` is not worth a prune. `cache_is_warm`: the provider's cache is of
-    use, so that a prune is cheaper later, unless its price is 0 calls already (X26).
+    use, so that a prune is cheaper later, unless its price is 0 calls already (X26). `emergency`: the emergency path
+    is offered for the pruned view.
     """
 
     tokens: int
@@ -78,6 +83,7 @@ class Situation:
     prune: Price | None = None
     clear: Clearing | None = None
     cache_is_warm: bool = False
+    emergency: bool = False
 
     @property
     def turns_to_target(self) -> int | None:
@@ -176,26 +182,54 @@ def _advice(
 
 
 def _above(situation: Situation) -> Verdict:
-    target = _percent(situation.target, situation)
     if situation.followed and situation.pruned <= situation.target:
         return _resume(situation)
     if situation.sub_agent and situation.followed:
         return _nothing_needed("fine", situation, ": a sub-agent ends with its task")
     price, turns = situation.prune, situation.turns_to_limit
-    if price is not None and price.freed <= 0:
-        text = f"{_fullness(situation)}, above the target of {target}, and all that is left is protected"
-        return _advice("above", situation, text, "prune", "See why…")
+    if price is not None and _gains_little(situation, price):
+        return _little_gained(situation, price)
     if _runs_out(situation):
         return _advice("now", situation, _now(situation, turns), "prune", "See the plan…")
     freed = situation.pruned - situation.aim if price is None else price.freed
-    aim = _percent(situation.aim, situation)
-    text = f"{_fullness(situation)}, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
+    text = f"{_above_target(situation)}: pruning to {_reached(situation)} frees about {_tokens(freed)} tokens"
     if price is not None and (back := _payback(price)):
         if situation.waits(price):
             return _advice("wait", situation, f"{text} and{back}{WHEN_COLD}", "prune", "See the plan…")
         soon = situation.pays_back(price, turns)
         text += f" and{back}" if soon else f", but{back}, more than are left before it is full"
     return _advice("above", situation, text, "prune", "See the plan…")
+
+
+def _above_target(situation: Situation) -> str:
+    return f"{_fullness(situation)}, above the target of {_percent(situation.target, situation)}"
+
+
+def _gains_little(situation: Situation, price: Price) -> bool:
+    """Return whether a prune frees nothing, or what is always kept leaves too little to free or a full context."""
+    too_large = situation.aim + price.over >= situation.limit
+    return price.freed <= 0 or (price.over > 0 and (price.freed < situation.least_gain or too_large))
+
+
+def _little_gained(situation: Situation, price: Price) -> Verdict:
+    """Return the verdict if a prune gains little: what helps instead."""
+    smaller = situation.pruned <= situation.tokens - situation.least_gain
+    if situation.followed and situation.resumable and smaller:
+        return _resume(situation)
+    text = f"{_above_target(situation)}, and all that is left is protected"
+    if price.freed > 0:
+        text = f"{_above_target(situation)}: pruning frees only about {_tokens(price.freed)} tokens"
+        if (reached := _reached(situation)) != _percent(situation.pruned, situation):
+            text += f", to {reached}"
+    helps = "an emergency prune" if situation.emergency else "a model with a larger window"
+    kind: Kind = "now" if _runs_out(situation) else "above"
+    return _advice(kind, situation, f"{text}; {helps} helps", "prune", "See why…")
+
+
+def _reached(situation: Situation) -> str:
+    """Return the share of the limit to which the plan prunes: the aim, or more if what is always kept takes more."""
+    over = situation.prune.over if situation.prune is not None else 0
+    return _percent(situation.aim + over, situation)
 
 
 def _runs_out(situation: Situation) -> bool:
@@ -210,7 +244,8 @@ def _now(situation: Situation, turns: int | None) -> str:
         f"{begin}: {_fullness(situation) if situation.tokens >= situation.limit else _turns_left(turns or 0)}"
     )
     if (price := situation.prune) is not None and (back := _payback(price)):
-        text += f", and freeing about {_tokens(price.freed)} tokens{back}"
+        to = f", down to {_reached(situation)}," if price.over else ""
+        text += f", and freeing about {_tokens(price.freed)} tokens{to}{back}"
     return text
 
 

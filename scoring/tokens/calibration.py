@@ -354,8 +354,23 @@ def size(known: Calibration, estimate: int) -> float:
         back = known.restored if known.compacted and known.known else 0
         return known.unseen + known.factor * estimate + back + known.waiting
     grown = estimate - known.anchor_estimate
-    hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
-    return known.anchor_real + known.factor * grown + (hidden if grown > 0 else 0)
+    if grown > 0:
+        hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
+        return known.anchor_real + known.factor * grown + hidden
+    return known.anchor_real + _factor_within(known, known.anchor_real, known.anchor_estimate) * grown
+
+
+def factor_of_parts(known: Calibration, estimate: int) -> float:
+    """Return the tokens of an estimated one in the parts of a context of `estimate` tokens.
+
+    That is the learned factor, unless the parts would then add up to more than the context has.
+    """
+    return _factor_within(known, size(known, estimate), estimate)
+
+
+def _factor_within(known: Calibration, tokens: float, estimate: int) -> float:
+    """Return the factor, or less if so many estimated tokens really are at most `tokens`; never 0."""
+    return min(known.factor, max(1.0, tokens) / estimate) if estimate > 0 else known.factor
 
 
 def expecting(known: Calibration, tokens: int) -> Calibration:

@@ -212,7 +212,9 @@ class TestAboveTheTarget:
     def test_admits_that_nothing_can_go(self) -> None:  # B7, X18
         """A plan that frees nothing is no advice to prune."""
         found = verdict(88, growth=1_000, prune=Price(0, None))
-        assert found.text == "88 % full, above the target of 80 %, and all that is left is protected"
+        assert found.text == (
+            "88 % full, above the target of 80 %, and all that is left is protected; a model with a larger window helps"
+        )
 
     def test_goes_on_to_resume_after_a_prune(self) -> None:  # X18, X22
         """A followed session whose pruned view fits needs no second prune."""
@@ -234,6 +236,60 @@ class TestAboveTheTarget:
             "88 % full. Nothing needed: a sub-agent ends with its task",
             None,
         )
+
+
+class TestWhatIsAlwaysKept:
+    """A prune ends at what is always kept, even if that is more than the aim: no verdict promises more."""
+
+    def test_says_how_far_a_prune_reaches(self) -> None:  # B7, X18
+        """Eight percent above the aim, where that still frees enough."""
+        found = verdict(88, growth=1_000, prune=Price(40_000, 2, over=16_000))
+        assert found.text == (
+            "88 % full, above the target of 80 %: pruning to 68 % frees about 40k tokens and pays back after 2 calls"
+        )
+        assert verdict(88, growth=7_000, prune=Price(40_000, 2, over=16_000)).text == (
+            "Prune now: 3 turns left, and freeing about 40k tokens, down to 68 %, pays back after 2 calls"
+        )
+
+    def test_advises_no_prune_that_frees_little(self) -> None:  # B7, X18
+        """It would be above the target again at the next turn."""
+        found = verdict(80.02, prune=Price(628, 0, over=39_412))
+        assert found.text == (
+            "80.0 % full, above the target of 80 %: pruning frees only about 628 tokens, to 79.7 %; a model with a "
+            "larger window helps"
+        )
+        assert (found.kind, found.action, found.label) == ("above", "prune", "See why…")
+
+    @pytest.mark.parametrize(
+        ("share", "price", "words"),
+        [
+            (
+                110,
+                Price(628, 0, over=99_372),
+                "pruning frees only about 628 tokens; an emergency prune helps",
+            ),
+            (
+                150,
+                Price(90_000, 0, over=90_000),
+                "pruning frees only about 90k tokens, to 105 %; an emergency prune helps",
+            ),
+        ],
+    )
+    def test_advises_no_prune_that_leaves_it_full(
+        self, share: float, price: Price, words: str
+    ) -> None:  # B7, X18
+        """The emergency path cuts what is always kept, too."""
+        found = verdict(share, prune=price, emergency=True)
+        assert found.text == f"{share} % full, above the target of 80 %: {words}"
+        assert found.kind == "now"
+
+    def test_advises_a_resume_where_the_copy_is_smaller(self) -> None:  # X18, X22
+        """An earlier prune helps the agent, even if nothing more can go."""
+        given = {"followed": True, "pruned": 170_000, "prune": Price(628, 0, over=49_372)}
+        assert verdict(110, **given).text == (
+            "Resume from the pruned copy: it is 85 % full, the agent's own context 110 %"
+        )
+        assert verdict(110, **given, resumable=False).action == "prune"
 
 
 class TestAfterAPrune:

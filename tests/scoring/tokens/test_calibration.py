@@ -87,6 +87,11 @@ class TestTheTotal:
         assert abs(here - less - 1_300) <= 5
         assert certainty == "calibrated"
 
+    def test_leaves_what_stays_its_share_where_nothing_else_is_in_the_context(self) -> None:  # X11
+        """A context that really is nine tenths of its messages' estimates is so afterwards, too."""
+        known = observe(Calibration(), 900, 90, 1_000, 100)
+        assert [total(known, estimate)[0] for estimate in (1_100, 550, 110, 0)] == [990, 495, 99, 0]
+
     def test_is_never_negative(self) -> None:
         """However much is taken away."""
         known = observe(Calibration(), 100, 10, 90, 10)

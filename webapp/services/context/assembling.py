@@ -26,7 +26,7 @@ from webapp.services.context.answers import ContextBudget, ContextSummaries, Too
 from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
 from webapp.services.session.environment import Environment
-from webapp.services.session.session import DEFAULT_MODEL, Scale, Session
+from webapp.services.session.session import DEFAULT_MODEL, Session
 from webapp.services.session.times import iso
 from webapp.store.sessions import SessionRow
 
@@ -75,11 +75,11 @@ class Context:
                 limit=limits.limit,
                 target_tokens=limits.target_tokens,
                 output_reserve=limits.output_reserve,
-                usable=scale.shown(built.budget.total),
+                usable=session.usable_shown,
                 memory=scale.part(built.budget.memory),
                 learnings=scale.part(built.budget.learnings),
             ),
-            over_budget=_over(tokens, limits.limit, built, scale),
+            over_budget=_over(tokens, limits.limit, built, session.usable_shown),
             left_out=list(built.left_out),
             oldest_included_message_id=built.oldest_included_message_id,
             newest_cut=built.newest_cut,
@@ -243,14 +243,13 @@ def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:
     return items[0].message.text, items[1:]
 
 
-def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> TooLarge | None:
+def _over(tokens: int, limit: int, built: BuiltContext, usable: int) -> TooLarge | None:
     """Return the excess over the model's limit or over what is usable; None if the context fits."""
     if tokens > limit:
         message = f"the context takes {tokens:,} tokens, the model accepts {limit:,}"
         return TooLarge(tokens=tokens, limit=limit, message=message)
     if built.over_budget is None:
         return None
-    usable = scale.shown(built.over_budget.max_tokens)
     message = f"the context takes {tokens:,} tokens, {usable:,} are usable beside the answer"
     return TooLarge(tokens=tokens, limit=usable, message=message)
 

@@ -203,7 +203,7 @@ class OverBudget:
     usable: int
     """The tokens that the model accepts besides its answer."""
     emergency: bool
-    """True where the context exceeds them, so that the emergency path is offered."""
+    """True where the context exceeds them and they have room for messages, so that the emergency path is offered."""
 
 
 @answer

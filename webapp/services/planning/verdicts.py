@@ -78,7 +78,8 @@ class Verdicts:
 
 def _price(planned: SessionPlan) -> Price:
     cost = cache_figures(planned)
-    return Price(cost.saved_per_call, cost.break_even_calls)
+    over = planned.tokens_after - planned.max_tokens if planned.plan.over_budget is not None else 0
+    return Price(cost.saved_per_call, cost.break_even_calls, max(0, over))
 
 
 class VerdictRefresher:

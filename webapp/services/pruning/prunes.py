@@ -158,13 +158,12 @@ class Prunes:
         if plan.over_budget is None:
             return None
         protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
-        usable = scale.shown(session.usable_estimate)
         return OverBudget(
             protected_tokens=protected,
             max_tokens=planned.max_tokens,
             message=f"what is always kept takes {protected:,} tokens, more than the {planned.max_tokens:,} allowed",
-            usable=usable,
-            emergency=scale.tokens > usable,
+            usable=session.usable_shown,
+            emergency=session.can_be_relieved,
         )
 
     def _kept(self, session: Session, planned: SessionPlan) -> list[Kept]:

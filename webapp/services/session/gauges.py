@@ -199,6 +199,7 @@ def situation_of(
         sub_agent=row.is_sub_agent,
         automatic=session.automatic,
         cache_is_warm=session.awaits_cold_cache(tokens),
+        emergency=tokens > limits.target_tokens and session.can_be_relieved,
     )
 
 

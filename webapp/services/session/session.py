@@ -55,8 +55,9 @@ class Scale:
     """Converts estimated tokens of one context to the tokens shown, and back.
 
     Both are equal until real usage is known or the model is changed; from then on shown = offset + `factor` ×
-    estimated. `certainty` is that of `tokens`; `of_parts` is that of single messages and regions, which no report tells
-    apart: they are estimated until the session's factor is learned from several calls.
+    estimated. The offset, tokens that are in no message, is never below 0. `certainty` is that of `tokens`; `of_parts`
+    is that of single messages and regions, which no report tells apart: they are estimated until the session's factor
+    is learned from several calls.
     """
 
     __slots__ = ("_known", "_main", "certainty", "estimate", "factor", "of_parts", "tokens")
@@ -64,7 +65,7 @@ class Scale:
     def __init__(self, known: Calibration, estimate: int, main: int | None) -> None:
         """Convert a context of `estimate`; `main` is the estimate of the one with reported usage, None for this."""
         self._known, self._main, self.estimate = known, main, estimate
-        self.factor = known.factor
+        self.factor = calibration.factor_of_parts(known, estimate if main is None else main)
         self.certainty = calibration.total(known, estimate if main is None else main)[1]
         if main not in (None, estimate):
             self.certainty = "calibrated" if known.known else "estimated"
@@ -286,6 +287,11 @@ class Session:
         """Return the most estimated tokens that the pruned view may take; 0 if nothing of the window is usable."""
         usable = self.usable_shown
         return self.pruned.scale.estimated(usable) if usable else 0
+
+    @property
+    def can_be_relieved(self) -> bool:
+        """Return whether the pruned view exceeds the usable tokens, and these have room for any messages."""
+        return self.pruned.tokens > self.usable_shown and self.usable_estimate > self.pruned.beside
 
     @property
     def growth_per_turn(self) -> int | None:

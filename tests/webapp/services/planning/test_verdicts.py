@@ -85,6 +85,16 @@ class TestVerdicts:
         assert "pays back" in own.text
         assert "pays back" not in listed.text
 
+    def test_promise_no_more_than_the_plan_reaches(self, app: App) -> None:  # B7, X18
+        """The last message is always kept and takes more than the aim."""
+        session = app.sessions.create(model=MODEL, settings={"cap_tokens": 20_000}).id
+        texts = [("user", "first " * 9_000), ("assistant", "yes"), ("user", "last " * 15_000)]
+        app.ingest.append_messages(session, [wire(role, text) for role, text in texts])
+        plan, found = app.prunes.plan(session, PlanRequest()), app.verdicts.of(session)
+        assert plan.over_budget is not None
+        assert plan.after.tokens > plan.max_tokens
+        assert f"pruning to {plan.after.utilization:.0f} % frees" in found.text
+
     def test_of_a_list_need_no_plan(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X18
         """Lists judge sessions from their rows."""
         reading(app, 4)

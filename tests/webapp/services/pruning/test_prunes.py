@@ -70,6 +70,20 @@ class TestPlan:
         assert plan.before.tokens - plan.after.tokens == plan.freed == plan.cache.saved_per_call
         assert sum(group.tokens for group in plan.groups) == plan.freed
 
+    def test_keeps_its_budget_where_messages_are_counted_as_too_many(self, app: App) -> None:  # X11
+        """Nothing but messages is sent, and they take nine tenths of their estimates; so does what stays of them."""
+        said_all = [wire(one.role, one.text) for one in conversation(30) if one.text]
+        session = managed(app, *said_all)
+        real = int(0.9 * app.sessions.get(session).pruned.tokens)
+        app.ingest.append_messages(
+            session, [wire("assistant", "the end")], {"prompt_tokens": real, "completion_tokens": 3}
+        )
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=real // 5))
+        kept, listed = plan.kept, app.messages.page(session).messages
+        assert sum(m.tokens for m in listed) == pytest.approx(plan.before.tokens, abs=len(listed))
+        assert sum(m.tokens for m in kept) == pytest.approx(plan.after.tokens, abs=len(kept))
+        assert 0 < plan.after.tokens <= plan.max_tokens
+
     def test_spares_and_drops_chosen_units(self, app: App) -> None:  # X1
         """A chosen message stands for its whole unit."""
         followed(app, *conversation(10), user("end"))
@@ -128,6 +142,15 @@ class TestPlan:
         assert plan.over_budget.protected_tokens > plan.over_budget.max_tokens == 100
         assert plan.removed_count == 0
         assert plan.nothing_to_do == "everything in the context is protected"
+
+    def test_says_what_is_usable_where_no_message_would_fit(self, app: App) -> None:  # B7, X11
+        """Never more than the window; the emergency path is not offered for what is in no message."""
+        followed(app, user("hi " * 300), model="claude-haiku-4-5")
+        answer = entry(2, said("fine"), usage=usage(219_990), call_key="k")
+        app.ingest.append_records("s", [answer])
+        over, budget = app.prunes.plan("s", PlanRequest()).over_budget, app.context.get("s").budget
+        assert over.usable == budget.usable < 200_000
+        assert not over.emergency
 
     def test_says_that_nothing_needs_pruning(self, app: App) -> None:
         """The context is within its budget, or empty."""

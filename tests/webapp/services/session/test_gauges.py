@@ -110,6 +110,15 @@ class TestScale:
         assert scale.shown(estimate) <= shown + 1 or estimate == 0
         assert scale.shown(scale.estimate) == scale.tokens
 
+    @given(KNOWN, st.integers(0, 300_000), st.none() | st.integers(0, 300_000))
+    def test_shows_parts_that_take_no_more_than_the_whole(
+        self, known: Calibration, estimate: int, main: int | None
+    ) -> None:  # X11
+        """The messages add up to the total at most, before a prune and after it."""
+        scale = Scale(known, estimate, main)
+        assert scale.part(estimate) <= scale.tokens + 1
+        assert scale.part(scale.estimated(scale.tokens // 2)) <= scale.tokens // 2 + 1
+
     @given(KNOWN, st.integers(0, 300_000), st.integers(0, 300_000), st.booleans())
     def test_shows_a_smaller_context_as_it_is_then(
         self, known: Calibration, estimate: int, later: int, apart: bool
