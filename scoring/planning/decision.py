@@ -70,7 +70,7 @@ class Decision:
         candidates = frozenset(given.candidates)
         guarded = [head for head in protection.guarded if head in candidates]
         room, outdated = protection.guarded_room, protection.outdated
-        given = replace(given, guarded=guarded, guarded_room=room, outdated=outdated)
+        given = replace(given, guarded=guarded, guarded_room=room, outdated=outdated, stays=self.stays)
         choice = choose(given)
         self.mark(choice.kept)
         self.shortenings.update(choice.shortened)

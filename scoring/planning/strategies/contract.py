@@ -35,7 +35,8 @@ class StrategyInput:
     `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.
     `protected` are the heads of units that stay in any case. `guarded` are candidates to keep before all others,
     shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans to the head of the plan
-    that replaces them; an older plan is kept only beside that.
+    that replaces them; an older plan is kept only beside that. `stays` flags the messages that stay; it is final only
+    once the plan is made, so only reasons read it.
     """
 
     history: History
@@ -46,6 +47,7 @@ class StrategyInput:
     guarded: Sequence[int] = ()
     guarded_room: int = 0
     outdated: Mapping[int, int] = field(default_factory=dict)
+    stays: Sequence[int] = ()
 
     @cached_property
     def scores(self) -> Scores:
