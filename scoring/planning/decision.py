@@ -20,7 +20,7 @@ from scoring.planning.score import Scores
 from scoring.planning.stages import run
 from scoring.planning.stages.contract import State
 from scoring.planning.strategies import Choice, Cover, Shortening, StrategyInput, Why
-from scoring.planning.strategies.contract import cut, mark_changed
+from scoring.planning.strategies.contract import Changed, cut, mark_changed
 from scoring.settings import Settings
 
 
@@ -222,7 +222,7 @@ def decide(
     return decision
 
 
-def _marking(changed: frozenset[int], known: Shortening | None, tokens: int) -> Shortening:
+def _marking(changed: Changed, known: Shortening | None, tokens: int) -> Shortening:
     """Return the shortening of a message that also has changed lines marked."""
     if known is not None:
         return replace(known, apply=partial(cut, known.rows, changed=changed), changed=changed)
