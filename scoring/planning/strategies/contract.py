@@ -38,9 +38,9 @@ class StrategyInput:
 
     `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.
     `protected` are the heads of units that stay in any case. `guarded` are candidates to keep before all others,
-    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans to the head of the plan
-    that replaces them; an older plan is kept only beside that. `stays` flags the messages that stay; it is final only
-    once the plan is made, so only reasons read it.
+    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans and resolved failures
+    to the head of the newest plan or outcome; they are kept only beside that. `stays` flags the messages that stay; it
+    is final only once the plan is made, so only reasons read it.
     """
 
     history: History

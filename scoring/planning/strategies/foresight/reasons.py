@@ -25,7 +25,7 @@ class Reasons:
     """Words the reasons of one choice, unit by unit."""
 
     def __init__(self, given: StrategyInput, offers: Offers, points: Points, taken: GreedyChoice) -> None:
-        self._history, self._stay = given.history, given.stays
+        self._history, self._stay, self._outdated = given.history, given.stays, given.outdated
         self._coverage, self._offers, self._points, self._taken = offers.coverage, offers, points, taken
 
     @cached_property
@@ -86,6 +86,8 @@ class Reasons:
 
     def _goes(self, head: int) -> Why:
         coverage = self._coverage
+        if head in self._outdated and not self._stay[self._outdated[head]]:
+            return Why("outdated", "dropped: something newer that replaces it is dropped, too")
         if self._by_relevance(head):
             return Why("less_relevant", "dropped: less relevant to the last question than what stays")
         held = list(self._offers.held(head))
