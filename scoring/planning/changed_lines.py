@@ -6,10 +6,14 @@ again. A file is identified by its name without folders, and only lines of its r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache, partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from scoring.history import Edit, History
+from scoring.planning.strategies.contract import Changed
 
 
 class _Event(NamedTuple):
@@ -20,18 +24,21 @@ class _Event(NamedTuple):
     edit: Edit | None
 
 
-def changed_lines(history: History, stays: Sequence[int]) -> dict[int, frozenset[int]]:
-    """Return the hashes of such lines by the position of the output that shows them; `stays` flags kept messages."""
-    found: dict[int, set[int]] = {}
+def changed_lines(history: History, stays: Sequence[int]) -> dict[int, Changed]:
+    """Return such lines by the position of the output that shows them; `stays` flags the messages that stay."""
+    found: dict[int, set[tuple[int, int]]] = {}
+    in_order = cache(partial(_lines_in_order, history))  # the same reading comes before several edits
     for events in _by_file(history).values():
         for number, (call, _, edit) in enumerate(events):
             if edit is None or stays[call]:
                 continue
             for _, shown, other in events[:number]:
                 if other is None and stays[shown]:
-                    gone = _removed(history, edit, call, shown)
-                    gone = gone - _shown_again(history, events[number + 1 :]) if gone else gone
-                    if gone:
+                    known = found.get(shown, set())
+                    lines = [line for line in in_order(shown) if line not in known]
+                    gone = _removed(history, edit, call, lines)
+                    again = _shown_again(history, events[number + 1 :]) if gone else frozenset()
+                    if gone := {line for line in gone if line[0] not in again}:
                         found.setdefault(shown, set()).update(gone)
     return {position: frozenset(gone) for position, gone in found.items()}
 
@@ -61,16 +68,66 @@ def _lines(history: History, position: int) -> frozenset[int]:
     return frozenset(content.lines) if content is not None else frozenset()
 
 
-def _removed(history: History, edit: Edit, call: int, shown: int) -> frozenset[int]:
-    """Return the lines of an output that an edit removed."""
-    lines = _lines(history, shown)
-    if not edit.whole:
-        return lines.intersection(edit.gone)
-    put = _lines(history, call)
-    return lines - put if put & lines else frozenset()
+def _lines_in_order(history: History, position: int) -> list[tuple[int, int]]:
+    """Return the text lines of a message's outputs in order: hash, and number of such lines before it.
+
+    Long lines, whose rows do not have them, come last, once each.
+    """
+    content = history.features[position].content
+    if content is None:
+        return []
+    codes, names = content.lines, len(content.names.split("\n")) if content.names else 0
+    found = [codes[place - names] for place in content.rows.mentions if place >= names]
+    counts: Counter[int] = Counter()
+    out = []
+    for code in (*found, *frozenset(codes).difference(found)):
+        out.append((code, counts[code]))
+        counts[code] += 1
+    return out
+
+
+def _removed(
+    history: History, edit: Edit, call: int, lines: Sequence[tuple[int, int]]
+) -> set[tuple[int, int]]:
+    """Return those of an output's lines that an edit removed.
+
+    Of lines that occur more often than the edit replaced them, those that lie as in the replaced text are taken.
+    """
+    if edit.whole:
+        put = _lines(history, call)
+        shared = any(code in put for code, _ in lines)
+        return {line for line in lines if line[0] not in put} if shared else set()
+    places: dict[int, list[int]] = {code: [] for code in edit.gone}
+    for place, (code, _) in enumerate(lines):
+        if code in places:
+            places[code].append(place)
+    codes = [code for code, _ in lines]
+    out: set[int] = set()
+    for code, known in places.items():
+        times = [n for n, one in enumerate(edit.old) if one == code]
+        if edit.everywhere or len(known) <= len(times) or not times:
+            out.update(known)
+            continue
+        for time in times:
+            best = max(known, key=lambda place: _alike_around(codes, place, edit.old, time))
+            known.remove(best)
+            out.add(best)
+    return {lines[place] for place in out}
+
+
+def _alike_around(codes: Sequence[int], place: int, old: Sequence[int], time: int) -> int:
+    """Return the number of lines that are the same, without a gap, before and after two places in two texts."""
+    before = zip(reversed(codes[:place]), reversed(old[:time]), strict=False)
+    after = zip(codes[place + 1 :], old[time + 1 :], strict=False)
+    return sum(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], side)) for side in (before, after))
 
 
 def _shown_again(history: History, later: Sequence[_Event]) -> frozenset[int]:
-    """Return the lines that later reads and edits of the file show."""
-    shown = (_lines(history, one.call if one.edit is not None else one.result) for one in later)
+    """Return the lines that later reads and edits of the file show, without those that an edit removes."""
+    shown = (
+        _lines(history, one.result)
+        if one.edit is None
+        else _lines(history, one.call).difference(one.edit.gone)
+        for one in later
+    )
     return frozenset().union(*shown)

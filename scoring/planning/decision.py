@@ -20,7 +20,7 @@ from scoring.planning.score import Scores
 from scoring.planning.stages import run
 from scoring.planning.stages.contract import State
 from scoring.planning.strategies import Choice, Cover, Shortening, StrategyInput, Why
-from scoring.planning.strategies.contract import cut, mark_changed
+from scoring.planning.strategies.contract import Changed, cut, mark_changed
 from scoring.settings import Settings
 
 
@@ -70,7 +70,7 @@ class Decision:
         candidates = frozenset(given.candidates)
         guarded = [head for head in protection.guarded if head in candidates]
         room, outdated = protection.guarded_room, protection.outdated
-        given = replace(given, guarded=guarded, guarded_room=room, outdated=outdated)
+        given = replace(given, guarded=guarded, guarded_room=room, outdated=outdated, stays=self.stays)
         choice = choose(given)
         self.mark(choice.kept)
         self.shortenings.update(choice.shortened)
@@ -222,7 +222,7 @@ def decide(
     return decision
 
 
-def _marking(changed: frozenset[int], known: Shortening | None, tokens: int) -> Shortening:
+def _marking(changed: Changed, known: Shortening | None, tokens: int) -> Shortening:
     """Return the shortening of a message that also has changed lines marked."""
     if known is not None:
         return replace(known, apply=partial(cut, known.rows, changed=changed), changed=changed)

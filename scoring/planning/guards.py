@@ -25,7 +25,7 @@ class Guards(NamedTuple):
 
     `lacking` are messages in which users say what they do not know or have, newest first; `spoken` are the messages
     that users wrote themselves, `plan` is the newest list of steps, `old_plans` those it replaces, `steps` the newest
-    changes of single steps after it.
+    changes of single steps after it. `resolved` maps failures to the newest outcome of the same act, which is none.
     """
 
     spoken: list[int]
@@ -36,12 +36,13 @@ class Guards(NamedTuple):
     old_plans: list[int]
     steps: list[int]
     errors: list[int]
+    resolved: dict[int, int]
     statement: int | None
 
     @classmethod
     def none(cls, history: History) -> Guards:
         """Return empty guards; all user messages count as written by users themselves."""
-        return cls(history.own_words, [], [], [], None, [], [], [], None)
+        return cls(history.own_words, [], [], [], None, [], [], [], {}, None)
 
 
 def find(history: History) -> Guards:
@@ -60,6 +61,7 @@ def find(history: History) -> Guards:
         plans[:-1],
         [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
         _errors(history),
+        _resolved(history),
         _statement(history, speech),
     )
 
@@ -136,6 +138,17 @@ def _errors(history: History) -> list[int]:
             found.append(position)
             if len(found) == ERRORS:
                 break
+    return found
+
+
+def _resolved(history: History) -> dict[int, int]:
+    """Return the failures of acts whose newest outcome is no failure, each with the position of that outcome."""
+    newest: dict[int, tuple[int, bool]] = {}
+    found: dict[int, int] = {}
+    for position, act, kind, failed in reversed(list(_outcomes(history))):
+        last, is_failure = newest.setdefault(act, (position, failed))
+        if failed and not is_failure and kind != LOOK:
+            found[position] = last
     return found
 
 

@@ -50,7 +50,8 @@ class Protection:
     """The cause of protection for each protected head, and the tokens of those always kept and of all protected.
 
     `guarded` are the causes of units that a strategy keeps before all others and may shorten, within `guarded_room`
-    tokens. `outdated` maps the heads of older plans to the head of the plan that replaces them. `last_user_left_out` is
+    tokens. `outdated` maps the heads of older plans, and of failures that were resolved, to the head of the
+    newest plan or outcome. `last_user_left_out` is
     the position of the last user message if there is no room for it.
     """
 
@@ -100,7 +101,8 @@ def protect(
     room -= protected.add("user_words", _user_words(protected, settings, max_tokens, room, guards.spoken))
     share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
-    outdated = {head[p]: head[guards.plan] for p in guards.old_plans} if guards.plan is not None else {}
+    newer = dict.fromkeys(guards.old_plans, guards.plan or 0) | guards.resolved
+    outdated = {head[old]: head[new] for old, new in newer.items() if head[old] != head[new]}
     return Protection(
         protected.causes, always, max_tokens - room, left_out, guarded, min(share.left, room), outdated
     )

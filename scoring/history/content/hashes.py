@@ -15,9 +15,9 @@ def line_hash(line: str) -> int:
     return _short_hash(line) if len(line) <= _REMEMBERED else _hash(line)
 
 
-def hashes_of(text: str) -> frozenset[int]:
-    """Return the hashes of the text lines in a text."""
-    return frozenset(line_hash(said) for line in text.splitlines() if (said := text_line(line)))
+def hashes_of(text: str) -> tuple[int, ...]:
+    """Return the hashes of the text lines in a text, in order."""
+    return tuple(line_hash(said) for line in text.splitlines() if (said := text_line(line)))
 
 
 def _hash(line: str) -> int:

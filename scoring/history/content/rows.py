@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from scoring.counted import counted
@@ -138,15 +139,16 @@ def shorten(
 ) -> list[str]:
     """Return the outputs of one message cut to these rows; line numbers continue from one output to the next.
 
-    `rows` are in rising order. Lines for which `is_changed` is true are replaced by a mark. An output that would not
-    get shorter stays whole.
+    `rows` are in rising order. Lines for which `is_changed` is true are replaced by a mark; it is asked for every text
+    line once, in order. An output that would not get shorter stays whole.
     """
     out, first = [], 0
     for output in outputs:
         lines = output.split("\n")
         own = [row for row in rows if first <= row.line < first + len(lines)]
-        short = "\n".join(_cut(_marked(lines, is_changed), own, first))
-        out.append(short if len(short) < len(output) else without_changed(output, is_changed))
+        marked = _marked(lines, is_changed)
+        short = "\n".join(_cut(marked, own, first))
+        out.append(short if len(short) < len(output) else "\n".join(_runs_marked(marked)))
         first += len(lines)
     return out
 
@@ -167,15 +169,12 @@ def _marked(lines: list[str], is_changed: Callable[[str], bool] | None) -> list[
 
 def _runs_marked(lines: Sequence[str | None]) -> Iterator[str]:
     """Yield the lines, with one mark for each run of changed ones."""
-    gone = 0
-    for line in (*lines, ""):
-        if line is None:
-            gone += 1
-            continue
-        if gone:
+    for is_changed, run in groupby(lines, lambda line: line is None):
+        if is_changed:
+            gone = len(list(run))
             yield "[changed]" if gone == 1 else f"[{gone:,} lines changed]"
-            gone = 0
-        yield line
+        else:
+            yield from (line for line in run if line is not None)
 
 
 def _cut(lines: Sequence[str | None], rows: Sequence[Row], first: int) -> Iterator[str]:

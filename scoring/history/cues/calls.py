@@ -37,6 +37,7 @@ _BOX = re.compile(r"(?m)^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~]\]\s")
 _OLD_KEY = re.compile(
     r"^(?:old|search|find|original|before)(?:_?(?:string|str|text|code|lines?|content))?$", re.IGNORECASE
 )
+_EVERYWHERE = re.compile(r"^(?:replace_?all|allow_?multiple|expected_?replacements)$", re.IGNORECASE)
 _NEW_KEY = re.compile(
     r"^(?:new|replace(?:ment)?|updated|after)(?:_?(?:string|str|text|code|lines?|content|with))?$",
     re.IGNORECASE,
@@ -59,11 +60,24 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 class Edit(NamedTuple):
-    """A file that a call changes, by its name without folders, and the lines it removes; `whole` if it writes all."""
+    """A file that a call changes, by its name without folders, and the lines it removes; `whole` if it writes all.
+
+    `old` are the lines of the texts that it replaces, in order, those that stay included; with `everywhere` it replaces
+    them wherever they occur. Lines are given by their hashes.
+    """
 
     file: str
     gone: tuple[int, ...] = ()
     whole: bool = False
+    old: tuple[int, ...] = ()
+    everywhere: bool = False
+
+    @classmethod
+    def from_list(cls, data: Sequence[Any]) -> Edit:
+        """Return the edit with these fields; one that an earlier version stored has only the first three."""
+        file, gone, whole, *more = data
+        old, everywhere = more or ((), False)
+        return cls(file, tuple(gone), bool(whole), tuple(old), bool(everywhere))
 
 
 class CallCue(NamedTuple):
@@ -85,7 +99,7 @@ class CallCue(NamedTuple):
     def from_list(cls, data: Sequence[Any]) -> CallCue:
         """Return the cue that `to_list` wrote."""
         kind, act, reads, edits = data
-        return cls(kind, act, tuple(reads), tuple(Edit(f, tuple(g), bool(w)) for f, g, w in edits))
+        return cls(kind, act, tuple(reads), tuple(map(Edit.from_list, edits)))
 
 
 def _as_json(value: Any) -> Any:
@@ -149,14 +163,15 @@ def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
         if ("\n@@" in text or "*** " in text) and (patched := list(_of_patch(text[:READ_CHARS]))):
             yield from patched
             return
-    pairs = list(_replaced(given))
-    for value in given.values():
-        if isinstance(value, list):
-            pairs += [pair for one in value if isinstance(one, dict) for pair in _replaced(one)]
+    single = [
+        given,
+        *(one for v in given.values() if isinstance(v, list) for one in v if isinstance(one, dict)),
+    ]
+    pairs = [pair for one in single for pair in _replaced(one)]
     file = posixpath.basename(path)
     if pairs and file:
-        gone = hashes_of("\n".join(old for old, _ in pairs)) - hashes_of("\n".join(new for _, new in pairs))
-        yield Edit(file, tuple(sorted(gone)))
+        before, after = ("\n".join(texts) for texts in zip(*pairs, strict=True))
+        yield _edit(file, before, after, everywhere=any(map(_is_everywhere, single)))
     elif file and not _only_reads(name) and any(isinstance(given.get(key), str) for key in _BODY_KEYS):
         yield Edit(file, (), True)
 
@@ -169,13 +184,25 @@ def _replaced(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield old[:READ_CHARS], new[:READ_CHARS]
 
 
+def _is_everywhere(given: Mapping[str, Any]) -> bool:
+    """Return whether an edit replaces every occurrence of its text."""
+    found = [value for key, value in given.items() if _EVERYWHERE.match(key)]
+    return any(value > 1 or value is True if isinstance(value, int) else value == "true" for value in found)
+
+
+def _edit(file: str, old: str, new: str, *, everywhere: bool = False) -> Edit:
+    before = hashes_of(old)
+    gone = frozenset(before).difference(hashes_of(new))
+    return Edit(file, tuple(sorted(gone)), False, before if gone else (), everywhere)
+
+
 def _of_patch(text: str) -> Iterator[Edit]:
     starts = [(found.start(), found[1]) for found in _PATCH.finditer(text)]
     for (start, file), (end, _) in pairwise([*starts, (len(text), "")]):
         rows = text[start:end].split("\n")[1:]
-        gone = hashes_of("\n".join(row[1:] for row in rows if row[:1] == "-" and row[:3] != "---"))
-        put = hashes_of("\n".join(row[1:] for row in rows if row[:1] == "+"))
-        yield Edit(posixpath.basename(file), tuple(sorted(gone - put)))
+        old = "\n".join(row[1:] for row in rows if row[:1] in ("-", " ") and row[:3] != "---")
+        new = "\n".join(row[1:] for row in rows if row[:1] in ("+", " ") and row[:3] != "+++")
+        yield _edit(posixpath.basename(file), old, new)
 
 
 def _bare(command: str) -> str:

@@ -7,6 +7,7 @@ message. It decides in columns and words its reasons only on request.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +17,9 @@ from scoring.history import History, Row, line_hash, outputs_of, shorten, withou
 from scoring.messages import Message, ToolResult
 from scoring.planning.score import Scores, score, unit_scores
 from scoring.settings import Settings
+
+# Lines of a message's outputs: the hash of each, and how many lines with that hash are before it.
+Changed = frozenset[tuple[int, int]]
 
 
 class Why(NamedTuple):
@@ -34,8 +38,9 @@ class StrategyInput:
 
     `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.
     `protected` are the heads of units that stay in any case. `guarded` are candidates to keep before all others,
-    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans to the head of the plan
-    that replaces them; an older plan is kept only beside that.
+    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans and resolved failures
+    to the head of the newest plan or outcome; they are kept only beside that. `stays` flags the messages that stay; it
+    is final only once the plan is made, so only reasons read it.
     """
 
     history: History
@@ -46,6 +51,7 @@ class StrategyInput:
     guarded: Sequence[int] = ()
     guarded_room: int = 0
     outdated: Mapping[int, int] = field(default_factory=dict)
+    stays: Sequence[int] = ()
 
     @cached_property
     def scores(self) -> Scores:
@@ -75,8 +81,8 @@ class Shortening:
 
     `rows` are the rows that stay, the most valuable first, so that it can be cut further; empty if a text replaces the
     output. `why` returns its own reason, if that differs from the reason of its unit. If it is `lasting`, it stays
-    shortened even if there is room for the whole in the end. `changed` are the hashes of lines that are marked in it,
-    because the file no longer has them.
+    shortened even if there is room for the whole in the end. `changed` are the lines that are marked in it, because the
+    file no longer has them.
     """
 
     tokens: int
@@ -84,22 +90,32 @@ class Shortening:
     rows: Sequence[Row] = ()
     why: Callable[[], Why] | None = None
     lasting: bool = False
-    changed: frozenset[int] = frozenset()
+    changed: Changed = frozenset()
 
 
-def cut(rows: Sequence[Row], message: Message, changed: frozenset[int] = frozenset()) -> Message:
+def cut(rows: Sequence[Row], message: Message, changed: Changed = frozenset()) -> Message:
     """Return the message with its outputs cut to these rows, changed lines marked."""
     return _with_outputs(message, shorten(outputs_of(message), sorted(rows), _is_in(changed)))
 
 
-def mark_changed(changed: frozenset[int], message: Message) -> Message:
+def mark_changed(changed: Changed, message: Message) -> Message:
     """Return the message with a mark in place of changed lines of its outputs."""
     is_changed = _is_in(changed)
     return _with_outputs(message, [without_changed(output, is_changed) for output in outputs_of(message)])
 
 
-def _is_in(changed: frozenset[int]) -> Callable[[str], bool] | None:
-    return (lambda line: line_hash(line) in changed) if changed else None
+def _is_in(changed: Changed) -> Callable[[str], bool] | None:
+    """Return a function that returns whether the next text line of a message is one of these."""
+    if not changed:
+        return None
+    counts: Counter[int] = Counter()
+
+    def is_changed(line: str) -> bool:
+        code = line_hash(line)
+        counts[code] += 1
+        return (code, counts[code] - 1) in changed
+
+    return is_changed
 
 
 def _with_outputs(message: Message, outputs: Sequence[str]) -> Message:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.history import History
 from scoring.messages import Message, ToolCall, message
@@ -16,8 +19,10 @@ from scoring.planning.protection import protect
 from scoring.planning.strategies import STRATEGIES
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import model, results, system, user
+from tests.scoring.planning.stages.sessions import sessions
 
 SAID = "I have looked at the parser and found where the limit is read; it is read twice."
+UNGUARDED = replace(FORESIGHT, guarded_percent=0.5, user_words_tokens=0)
 NOISE = "\n".join(f"chatter of the build, part {n}, and no more" for n in range(60))
 
 
@@ -85,6 +90,42 @@ class TestFinding:
     def test_the_last_statement_stands_before_the_last_unit(self) -> None:
         """The message about to be answered stays anyway."""
         assert found(user("go"), model(SAID), *work(2), user("on")).statement == 1
+
+
+class TestResolvedFailures:
+    """Failures of an act that later ended well."""
+
+    FAILED, PASSED = "FAILED test_limits_of_lexer.py\n1 failed", "3 passed"
+
+    def test_have_the_newest_outcome(self) -> None:
+        """Not those that failed again in the end, nor a look that found nothing."""
+        runs = [act(str(n), "bash", text, command="pytest tests") for n, text in
+                enumerate((self.FAILED, self.PASSED, self.FAILED, self.PASSED))]  # fmt: skip
+        looks = [act(str(n), "bash", text, command="grep -rn foo src") for n, text in
+                 enumerate(("exit code 1", "src/foo.py"), 4)]  # fmt: skip
+        said = [user("go"), *chain(*runs, *looks)]
+        assert found(*said).resolved == {2: 8, 6: 8}
+        assert found(*said, *act("9", "bash", self.FAILED, command="pytest tests")).resolved == {}
+
+    @given(sessions(), st.floats(0.02, 0.9))
+    def test_stay_only_beside_it(self, said: list[Message], share: float) -> None:  # X23
+        """However little can stay."""
+        history = History.of(said, settings=FORESIGHT)
+        budget = int(sum(history.tokens) * share)
+        plan, protection = plan_prune(history, FORESIGHT, budget), protect(history, FORESIGHT, budget)
+        left = {history.units.head[p] for p in (*plan.kept, *plan.shortened)}
+        for failure, newest in protection.outdated.items():
+            assert failure not in left or newest in left or failure in protection.causes
+
+    def test_go_with_it(self) -> None:
+        """What the failure names is worth more, but alone it would read as the state of things."""
+        said = [user("go on"), *act("1", "bash", self.FAILED, command="pytest tests"),
+                *act("2", "bash", self.PASSED + NOISE * 3, command="pytest tests"),
+                model("see test_limits_of_lexer.py"), *work(8), user("on")]  # fmt: skip
+        plans = [planned(said, share / 100, UNGUARDED) for share in range(2, 90, 2)]
+        assert any(1 in plan.kept for plan in plans)
+        assert any("something newer" in plan.reason(1) for plan in plans)
+        assert all({3, 4} <= {*plan.kept, *plan.shortened} for plan in plans if 1 in plan.kept)
 
 
 class TestKeeping:
@@ -302,6 +343,6 @@ class TestReplacedPlans:
                 model(f"Part {n}: {' '.join(f'word{n}{i}' for i in range(400))}"),
                 user(f"go on {n}"),
             ]
-        plan = planned(messages, 0.05)
+        plan = planned(messages, 0.02)
         assert 1 in plan.removed
         assert all(plan.reason(position).startswith("dropped: ") for position in plan.removed)

@@ -29,6 +29,7 @@ LABELS = {
     "not_named_again": "nothing in it was named again",
     "too_little": "last named long ago",
     "covered": "said again in messages that stay",
+    "outdated": "what replaces it is dropped, too",
     "less_relevant": "less relevant to the last question",
     "empty": "names nothing that could be needed again",
     "older_half": "in the oldest half of the turns",

@@ -39,10 +39,13 @@ def choose(given: StrategyInput) -> Choice:
     rates = _cover(offers, history, given.protected)
     taken = GreedyChoice(given.room)
     take_first(taken, offers, given.guarded, given.guarded_room)
-    others = _others(given, taken)
+    first = frozenset(taken.order)
+    others = [head for head in given.candidates if head not in first]
+    outdated = {head: newer for head, newer in given.outdated.items() if newer not in given.protected}
     unasked, questions = _short_answers(given, others, taken)
     offers.join(questions)
-    take_best(taken, offers, [head for head in others if head not in unasked and head not in questions])
+    free = [head for head in others if head not in unasked and head not in questions]
+    take_best(taken, offers, free, outdated)
     for answer, question in questions.items():
         taken.rates[answer] = taken.rates[question]
     taken.order += [answer for answer, question in questions.items() if question in taken.order]
@@ -58,14 +61,6 @@ def choose(given: StrategyInput) -> Choice:
     return Choice(
         taken.order, lambda head: _UNASKED if head in unasked else reasons(head), shortened, points.scores()
     )
-
-
-def _others(given: StrategyInput, taken: GreedyChoice) -> list[int]:
-    """Return the candidates that were not taken first; an outdated plan only if the one that replaces it stays."""
-    first = frozenset(taken.order)
-    stays = first.union(given.protected)
-    outdated = {head for head, newer in given.outdated.items() if newer not in stays}
-    return [head for head in given.candidates if head not in first and head not in outdated]
 
 
 def _short_answers(

@@ -6,8 +6,10 @@ on top is rated again. Among equal rates the newer unit is taken first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import chain
+from types import MappingProxyType
 
 from scoring.planning.strategies.foresight.offers import Offer, Offers, ShortenedMessage
 from scoring.planning.strategies.foresight.outputs import NOTHING
@@ -16,6 +18,8 @@ from scoring.planning.strategies.foresight.outputs import NOTHING
 SLACK = 0.02
 # Less room than this share, or than these tokens, is not worth a search.
 LEAST_ROOM_SHARE, LEAST_ROOM = 0.0005, 4.0
+
+NO_UNITS: Mapping[int, int] = MappingProxyType({})
 
 
 class GreedyChoice:
@@ -45,21 +49,25 @@ def take_first(taken: GreedyChoice, offers: Offers, heads: Sequence[int], room: 
             room -= offer.cost
 
 
-def take_best(taken: GreedyChoice, offers: Offers, heads: Sequence[int]) -> None:
-    """Choose among units, given by their heads, within the room left."""
+def take_best(
+    taken: GreedyChoice, offers: Offers, heads: Sequence[int], outdated: Mapping[int, int] = NO_UNITS
+) -> None:
+    """Choose among units, given by their heads, within the room left; `outdated` ones only after those they map to."""
     offered: dict[int, Offer] = {head: offers.best(head, taken.left) for head in heads}
     heap = [(-offered[head].rate, -head) for head in heads]
     heapify(heap)
     known = dict.fromkeys(heads, 0)
     enough = max(LEAST_ROOM, taken.left * LEAST_ROOM_SHARE)
     waiting = sum([offers.cost(head) for head in heads])
+    held = _Held(taken, outdated)
     while heap and taken.left > enough:
         if waiting <= taken.left:
-            for _rate, negative in sorted(heap):
-                take(taken, offers, -negative, offers.whole(-negative))
+            _take_whole(taken, offers, held.in_order(heap))
             break
         rate, negative = heappop(heap)
         head = -negative
+        if held.back(rate, head):
+            continue
         offer = offered[head]
         if rate < 0.0 and known[head] != len(taken.order):
             known[head] = len(taken.order)
@@ -80,11 +88,50 @@ def take_best(taken: GreedyChoice, offers: Offers, heads: Sequence[int]) -> None
             continue
         take(taken, offers, head, offer)
         waiting -= offers.cost(head)
+        held.release(head, heap)
     for head in heads:
         taken.rates.setdefault(head, offered[head].rate)
     if taken.left > enough:
         _cut_further(taken, offers)
         taken.left = offers.restore(taken.shortened, taken.left)
+
+
+class _Held:
+    """Holds units of the heap back until those that they map to are taken."""
+
+    def __init__(self, taken: GreedyChoice, newer: Mapping[int, int]) -> None:
+        self._newer = {head: one for head, one in newer.items() if one not in taken.order}
+        self._waiting: dict[int, list[tuple[float, int]]] = {}
+
+    def back(self, rate: float, head: int) -> bool:
+        """Return whether a unit is held back."""
+        if head not in self._newer:
+            return False
+        self._waiting.setdefault(self._newer[head], []).append((rate, -head))
+        return True
+
+    def release(self, newer: int, heap: list[tuple[float, int]]) -> None:
+        """Put back those that were held back until this unit was taken."""
+        self._newer = {head: one for head, one in self._newer.items() if one != newer}
+        for item in self._waiting.pop(newer, ()):
+            heappush(heap, item)
+
+    def in_order(self, heap: Sequence[tuple[float, int]]) -> list[int]:
+        """Return the units of the heap in order, then those held back that can be taken beside them, newest first."""
+        heads = [-negative for _rate, negative in sorted(heap)]
+        free = [head for head in heads if head not in self._newer]
+        there = {*free}
+        late = {*heads, *(-negative for _rate, negative in chain(*self._waiting.values()))} - there
+        for head in sorted(late, reverse=True):
+            if self._newer[head] in there:
+                there.add(head)
+                free.append(head)
+        return free
+
+
+def _take_whole(taken: GreedyChoice, offers: Offers, heads: Iterable[int]) -> None:
+    for head in heads:
+        take(taken, offers, head, offers.whole(head))
 
 
 def _cut_further(taken: GreedyChoice, offers: Offers) -> None:

@@ -7,8 +7,9 @@ could be dropped by the next plan.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import compress
 
 from scoring.counted import counted
 from scoring.planning.strategies.contract import StrategyInput, Why
@@ -24,7 +25,7 @@ class Reasons:
     """Words the reasons of one choice, unit by unit."""
 
     def __init__(self, given: StrategyInput, offers: Offers, points: Points, taken: GreedyChoice) -> None:
-        self._history, self._protected = given.history, tuple(given.protected)
+        self._history, self._stay, self._outdated = given.history, given.stays, given.outdated
         self._coverage, self._offers, self._points, self._taken = offers.coverage, offers, points, taken
 
     @cached_property
@@ -33,13 +34,14 @@ class Reasons:
 
     @cached_property
     def _copies(self) -> array[int]:
-        """Return the number of messages kept whole that have each mention."""
+        """Return the number of messages that stay and have each mention.
+
+        Shortened ones count with all their mentions, because a plan that is applied restores some of them.
+        """
         copies = array("I", bytes(4 * len(self._coverage.worth)))
-        for head in (*self._protected, *self._taken.order):
-            for position in self._history.unit(head):
-                if position not in self._taken.shortened:
-                    for held in self._coverage.held[position]:
-                        copies[held] += 1
+        for numbers in compress(self._coverage.held, self._stay):
+            for number in numbers:
+                copies[number] += 1
         return copies
 
     def __call__(self, head: int) -> Why:
@@ -52,8 +54,8 @@ class Reasons:
         lines = len({row.line for row in rows})
         if not lines:
             return Why("shortened", "shortened: the call stays; its output holds nothing needed later")
-        names = self._names(n for n in self._coverage.held[position] if self._coverage.holder[n] == position)
-        which = f", naming {_listed(names)}" if names else ""
+        named = self._named(n for n in self._coverage.held[position] if self._coverage.holder[n] == position)
+        which = f", naming {self._listed(named)}" if named else ""
         return Why("shortened", f"shortened to {counted(lines, 'line')} of its output{which}")
 
     def _stays(self, head: int) -> Why:
@@ -66,22 +68,26 @@ class Reasons:
             return Why("room", "kept: there is room for it, though others say the same")
         best = max(own, key=lambda n: (self._coverage.worth[n], -n))
         if not self._coverage.flags[best] & IS_LINE:
-            named = _listed(self._names([best])) + self._by_whom(self._coverage.flags[best])
-            return Why("names", f"kept: {self._alone(best)}names {named}")
-        names = self._names(own)
-        if names:
-            return Why("says", f"kept: {self._alone(best)}names {_listed(names)}")
+            return Why("names", f"kept: {self._naming([best])}{self._by_whom(self._coverage.flags[best])}")
+        if named := self._named(own):
+            return Why("says", f"kept: {self._naming(named)}")
         again = self._coverage.count[best] > 1
         return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
 
-    def _alone(self, number: int) -> str:
-        """Return the words before "names" that say if no other message, or no other kept message, has the mention."""
-        if self._coverage.count[number] == 1:
-            return "the only message that "
-        return "the only message left that " if self._copies[number] <= 1 else ""
+    def _naming(self, numbers: Sequence[int]) -> str:
+        """Return "names …", after "the only message that" if no other message, or no other that stays, has any of the
+        names.
+        """
+        if all(self._coverage.count[n] == 1 for n in numbers):
+            alone = "the only message that "
+        else:
+            alone = "the only message left that " if all(self._copies[n] <= 1 for n in numbers) else ""
+        return f"{alone}names {self._listed(numbers)}"
 
     def _goes(self, head: int) -> Why:
         coverage = self._coverage
+        if head in self._outdated and not self._stay[self._outdated[head]]:
+            return Why("outdated", "dropped: something newer that replaces it is dropped, too")
         if self._by_relevance(head):
             return Why("less_relevant", "dropped: less relevant to the last question than what stays")
         held = list(self._offers.held(head))
@@ -101,21 +107,23 @@ class Reasons:
             return Why("not_named_again", f"dropped: nothing {all_of_it} was named again")
         ago = coverage.size - 1 - coverage.last[best]
         when = "in the last message" if not ago else f"{counted(ago, 'message')} ago"
-        names = self._names(missing)
-        what = f"{names[0]} was last named" if names else "what it says was last said"
+        named = self._named(missing)
+        what = f"{self._listed(named[:1])} was last named" if named else "what it says was last said"
         return Why("too_little", f"dropped: {what} {when}, too little for its size")
 
     def _by_relevance(self, head: int) -> bool:
         """Return whether relevance gave most of a unit's rate; False for a unit without a rate."""
         return self._offers.bonus(head) * 2 > self._taken.rates.get(head, 0.0) > 0
 
-    def _names(self, numbers: Iterable[int]) -> list[str]:
-        """Return the names among mentions, the most valuable first, as reasons show them."""
-        coverage = self._coverage
-        found = sorted(
-            (n for n in numbers if not coverage.flags[n] & IS_LINE), key=lambda n: (-coverage.worth[n], n)
-        )
-        return [_clipped(str(self._history.mentions.spelled[n])) for n in found[:NAMES_SHOWN]]
+    def _named(self, numbers: Iterable[int]) -> list[int]:
+        """Return the names among mentions that reasons show, the most valuable first."""
+        worth, flags = self._coverage.worth, self._coverage.flags
+        return sorted((n for n in numbers if not flags[n] & IS_LINE), key=lambda n: (-worth[n], n))[
+            :NAMES_SHOWN
+        ]
+
+    def _listed(self, names: Iterable[int]) -> str:
+        return ", ".join([_clipped(str(self._history.mentions.spelled[n])) for n in names])
 
     def _by_whom(self, flags: int) -> str:
         if flags & TASK:
@@ -127,7 +135,3 @@ class Reasons:
 
 def _clipped(name: str) -> str:
     return f"`{name if len(name) <= NAME_CHARS else name[: NAME_CHARS - 1] + '…'}`"
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.history.content.hashes import hashes_of
-from scoring.history.cues.calls import LOOK, OTHER, PLAN, STEP, CallCue, cue_of_call
+from scoring.history.cues.calls import LOOK, OTHER, PLAN, STEP, CallCue, Edit, cue_of_call
 
 OLD, NEW = "limit = old_limit_of(window)", "limit = new_limit_of(window)"
 
@@ -81,7 +81,7 @@ class TestEdits:
     def test_are_found_in_any_shape(self, name: str, arguments: dict[str, Any]) -> None:
         """Pairs of old and new text, lists of pairs, and patches are recognised."""
         [edit] = cue(name, **arguments).edits
-        assert (edit.file, frozenset(edit.gone), edit.whole) == ("a.py", hashes_of(OLD), False)
+        assert (edit.file, frozenset(edit.gone), edit.whole) == ("a.py", frozenset(hashes_of(OLD)), False)
 
     def test_may_write_a_whole_file(self) -> None:
         """A tool or a shell command that writes the whole file counts too."""
@@ -89,6 +89,20 @@ class TestEdits:
         assert cue("bash", command=f"cat > a.py <<'EOF'\n{NEW}\nEOF").edits[0].whole
         assert cue("bash", command="cat > a.py <<'EOF'\n>>> 1 + 1\nEOF").edits[0].whole
         assert cue("Write", file_path="src/a.py", content="*** note ***").edits[0].whole
+
+    @pytest.mark.parametrize(
+        ("more", "everywhere"),
+        [({}, False), ({"replace_all": True}, True), ({"replaceAll": False}, False),
+         ({"expected_replacements": 1}, False), ({"expected_replacements": 3}, True)],
+    )  # fmt: skip
+    def test_may_replace_every_occurrence(self, more: dict[str, Any], everywhere: bool) -> None:
+        """If the call says so."""
+        [edit] = cue("Edit", file_path="src/a.py", old_string=OLD, new_string=NEW, **more).edits
+        assert edit.everywhere is everywhere
+
+    def test_of_an_earlier_version_are_read(self) -> None:
+        """They do not have the replaced text."""
+        assert Edit.from_list(["a.py", [7], 0]) == Edit("a.py", (7,))
 
     def test_survive_being_stored(self) -> None:
         """The stored cue is read back as an equal value."""

@@ -11,6 +11,7 @@ from scoring.messages import Message
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, user
+from tests.scoring.planning.stages.sessions import ran
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, guarded_percent=0.0, counting="four_characters")
 WORDS = "so it is\n" * 30
@@ -61,6 +62,17 @@ class TestReasons:
         said = [user("see main.py"), *(model(f"main.py and part_{n} {WORDS}") for n in range(9)), user("on")]
         plan = planned(said, 250)
         assert not any("cut at" in plan.reason(i) for i in range(len(said)))
+
+    def test_say_only_of_every_name_that_they_list(self) -> None:  # X3
+        """The sentence of the call is in no other message, but the names of its output are, in one that goes."""
+        log = "\n".join(f"worker node_{n} of pool is ready" for n in range(1, 9))
+        earlier, later = (
+            ran("1", "w", f"{log}\n{WORDS * 3}"),
+            ran("2", "deploy all that is finished today", log),
+        )
+        plan = plan_prune([user("begin"), *earlier, *later, user("on")], PLAIN, 150)
+        assert plan.removed == (1, 2)
+        assert plan.reason(3) == "kept: the only message left that names `node_1`, `node_2`, `node_3`"
 
     def test_clip_long_names(self) -> None:
         """A reason is a line."""
