@@ -297,6 +297,8 @@ class TestTheHeaviest:
         expect(
             page.get_by_text(re.compile(r"^Shares are of the ~[\d,]+ tokens in the context"))
         ).to_be_visible()
+        page.locator(".heavy").get_by_role("button", name="user", exact=True).click()
+        expect(page.get_by_label("Role")).to_have_value("user")
         page.locator("heavy-panel .group-rows button").first.click()
         expect(page.locator(".msg-detail .part[data-part=result]")).to_be_visible()
 
