@@ -461,7 +461,7 @@ class ProposalText(Body):
 class GroupQuery(Query):
     """One of the heaviest groups of a session."""
 
-    kind: Literal["file", "tool", "repeated"]
+    kind: Literal["file", "tool", "role", "repeated"]
     name: str = ""
     """The path, the tool or the role; empty for repeated outputs."""
 

@@ -179,7 +179,7 @@ class Coppice:
         return self._get("heaviest")
 
     def members(self, kind: str, name: str = "") -> list[Json]:
-        """Return the messages of a group in `heaviest` that a plan may take: a file, a tool, or those repeated."""
+        """Return the messages of a group in `heaviest` that a plan may take: file, tool, role, or repeated."""
         return list(self._get("heaviest/members", {"kind": kind, "name": name})["members"])
 
     def timeline(self, points: int | None = None) -> Json:

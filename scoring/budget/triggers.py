@@ -37,8 +37,7 @@ class Fill:
 class Bar:
     """One trigger as a bar: `percent` has one decimal and is not capped.
 
-    If summaries are made on request only (`armed` is false), nothing happens at the limit, and beyond it the bar shows
-    the amount without a percentage.
+    If summaries are made on request only (`armed` is false), nothing happens at the limit: the amount is shown alone.
     """
 
     name: str
@@ -47,17 +46,12 @@ class Bar:
     armed: bool = True
 
     @property
-    def percent(self) -> float:
-        """Return the amount in percent of the limit."""
-        return utilization(self.value, self.limit)
-
-    @property
-    def is_ignored(self) -> bool:
-        """Return whether the amount is beyond a limit at which nothing happens."""
-        return not self.armed and self.value > self.limit
+    def percent(self) -> float | None:
+        """Return the amount in percent of the limit; None if nothing happens there."""
+        return utilization(self.value, self.limit) if self.armed else None
 
     def __str__(self) -> str:
-        if self.is_ignored:
+        if self.percent is None:
             return f"{self.name} {self.value:,}"
         return f"{self.name} {self.value:,} / {self.limit:,} ({self.percent:.1f} %)"
 

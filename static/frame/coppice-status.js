@@ -4,7 +4,7 @@
 // live connection's `state`; changes `data-theme` on <html>, and updates the relative times of the page.
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
-import { SECONDS, timeOfDay } from "../shared/format.js";
+import { timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { shortcutsFor } from "../shared/keys.js";
@@ -36,7 +36,7 @@ function since(asOf) {
   if (!asOf) return null;
   const iso = asOf.toISOString();
   return html`<span class="as-of">, showing
-    <time datetime=${iso}>${timeOfDay(iso, Date.now(), SECONDS)}</time></span>`;
+    <time datetime=${iso}>${timeOfDay(iso, Date.now())}</time></span>`;
 }
 
 class CoppiceStatus extends CoppiceElement {

@@ -34,7 +34,8 @@ const KINDS = {
   learnings: {
     one: "learning",
     title: "Learnings",
-    help: "What worked, what did not, what you want. Up to five go into the system prompt.",
+    help: `What worked, what did not, what you want. The settings say how many go into the system prompt
+      (Learnings at once, at most).`,
     none: html`No learnings yet. Write the first above, keep a proposed one, or open a message of a session
       and choose <b>Keep as a learning</b>.`,
   },

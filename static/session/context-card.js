@@ -5,6 +5,8 @@ import { mainGauge } from "../shared/session-facts.js";
 import { regionName } from "../shared/words.js";
 
 const [WIDTH, BAR, ROW, LEFT] = [640, 592, 22, 24];
+/** The top of the bar and the base line of the first row, in pixels. */
+const [TOP, FIRST] = [98, 146];
 
 /** @typedef {{ name: string, tokens: number, certainty: string }} Share */
 
@@ -60,21 +62,21 @@ const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").
 export function cardSvg(stats, colour) {
   const { head, about } = facts(stats);
   const parts = shares(stats);
-  const height = 140 + parts.length * ROW;
+  const height = FIRST + 14 + parts.length * ROW;
   const whole = Math.max(stats.limit, stats.tokens, 1);
   let x = LEFT;
   const bar = stats.regions
     .filter((region) => region.tokens > 0)
     .map(({ name, tokens: held }) => {
       const width = (held / whole) * BAR;
-      const piece = `<rect x="${x.toFixed(1)}" y="78" width="${width.toFixed(1)}" height="20"
+      const piece = `<rect x="${x.toFixed(1)}" y="${TOP}" width="${width.toFixed(1)}" height="20"
     fill="${colour(name)}"/>`;
       x += width;
       return piece;
     });
   const target = LEFT + (stats.session.target_tokens / whole) * BAR;
   const rows = parts.map(({ name, tokens: held, certainty }, i) => {
-    const y = 126 + i * ROW;
+    const y = FIRST + i * ROW;
     return `<rect x="${LEFT}" y="${y - 10}" width="12" height="12" rx="2" fill="${colour(name)}"/>
   <text x="${LEFT + 20}" y="${y}">${escaped(regionName(name))}</text>
   <text x="${WIDTH - 104}" y="${y}" text-anchor="end">${tokens(held, certainty)}</text>
@@ -84,12 +86,13 @@ export function cardSvg(stats, colour) {
   viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="13" fill="#1d211e"
   role="img" aria-label="${escaped(head)}">
   <rect width="${WIDTH}" height="${height}" rx="6" fill="#fff" stroke="#dcdcd6"/>
-  <text x="${LEFT}" y="36" font-size="18" font-weight="600">What filled my context: ${escaped(head)}</text>
-  <text x="${LEFT}" y="58" fill="#5c605c">${escaped(about)}</text>
-  <rect x="${LEFT}" y="78" width="${BAR}" height="20" fill="#eee"/>
+  <text x="${LEFT}" y="36" font-size="18" font-weight="600">What filled my context</text>
+  <text x="${LEFT}" y="60" font-weight="600">${escaped(head)}</text>
+  <text x="${LEFT}" y="80" fill="#5c605c">${escaped(about)}</text>
+  <rect x="${LEFT}" y="${TOP}" width="${BAR}" height="20" fill="#eee"/>
   ${bar.join("\n  ")}
-  <rect x="${LEFT}" y="78" width="${BAR}" height="20" fill="none" stroke="#838680"/>
-  <rect x="${target.toFixed(1)}" y="73" width="2" height="30" fill="#1d211e"/>
+  <rect x="${LEFT}" y="${TOP}" width="${BAR}" height="20" fill="none" stroke="#838680"/>
+  <rect x="${target.toFixed(1)}" y="${TOP - 5}" width="2" height="30" fill="#1d211e"/>
   ${rows.join("\n  ")}
 </svg>
 `;

@@ -321,15 +321,21 @@ export function bars(session, cost = null) {
 
 /** The task type and the price of a call in one line, which opens to their details.
  * @param {Api.Session} session @param {Api.Cost | null} cost */
-function noteWords({ task_type, agent, pruned }, cost) {
-  const least = cost?.at_least ? "at least " : "";
-  const { certainty } = agent ?? pruned;
+function noteWords({ task_type, agent, pruned, cache }, cost) {
   const words = [
     `Task type: ${typeName(task_type.name)}`,
-    cost && cost.per_call > 0 && `next call ${least}${money(cost.per_call, cost.currency, certainty)}`,
+    cost && cost.per_call > 0 && `next call ${nextCall(cost, cache, (agent ?? pruned).certainty)}`,
     agent && "prunes leave the agent's own context as it is",
   ];
   return words.filter(Boolean).join(" · ");
+}
+
+/** The price of the next call as the provider's cache is now, which a changed context uses only in part.
+ * @param {Api.Cost} cost @param {Api.PromptCache | null} cache @param {string} certainty */
+function nextCall({ per_call, per_call_cached, at_least, currency }, cache, certainty) {
+  const warm = cache !== null && !cache.cold;
+  const least = at_least || (warm && cache.changed) ? "at least " : "";
+  return least + money(warm ? per_call_cached : per_call, currency, certainty);
 }
 
 /** How long the provider's cache still holds the context; nothing of one that expired long ago.

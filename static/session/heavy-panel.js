@@ -1,10 +1,10 @@
 // <heavy-panel session-id="…" certainty="…"></heavy-panel>
 //
-// The largest parts of the context: files with their reads, tools with calls and results, repeated outputs,
-// and single messages. `certainty` is that of a part. Bars and shares refer to the context that the list
-// shows. Each can be dropped, or shortened if that saves tokens: emits `chosen` {kind: "drop" | "shorten",
-// messages}, which opens a plan. A click on a name emits `narrow` {tool} or {q}, which filters the list. Read
-// only while it can be seen.
+// The largest parts of the context: files with their reads, tools with calls and results, roles, repeated
+// outputs, and single messages. `certainty` is that of a part. Bars and shares refer to the context that the
+// list shows. Each can be dropped, or shortened if that saves tokens: emits `chosen` {kind: "drop" |
+// "shorten", messages}, which opens a plan. A click on a name emits `narrow` {tool}, {role} or {q}, which
+// filters the list. Read only while it can be seen.
 import { api } from "../shared/api.js";
 import { counted, fileName, number, percent, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -28,6 +28,7 @@ const FATES = { interval: 5000, share: 0.1 };
 const KINDS = [
   ["file", "By file"],
   ["tool", "By tool, calls with their results"],
+  ["role", "By role, without calls and results"],
   ["repeated", "Said again later"],
 ];
 
@@ -58,8 +59,8 @@ export class HeavyPanel extends ReadingElement {
         const one = this.#messages?.find((message) => message.id === id);
         this.#choose(kind, one && [one]);
       },
-      narrow: ({ dataset: { of, name = "" } }) =>
-        this.emit("narrow", of === "tool" ? narrowed(name) : { q: fileName(name) }),
+      narrow: ({ dataset: { of = "", name = "" } }) =>
+        this.emit("narrow", of === "file" ? { q: fileName(name) } : { [of]: name }),
     });
     super.start();
   }
@@ -120,11 +121,6 @@ export class HeavyPanel extends ReadingElement {
   }
 }
 
-const ROLES = ["system", "user", "assistant"];
-
-/** The list's filter for a group by tool; some groups are roles. @param {string} name */
-const narrowed = (name) => (ROLES.includes(name) ? { role: name } : { tool: name });
-
 /** "read 14 ×, 9 superseded", or how many messages there are. @param {Api.HeavyGroup} group */
 function groupWords({ kind, reads, writes, superseded, messages }) {
   if (kind !== "file") return counted(messages, kind === "repeated" ? "output" : "message");
@@ -144,7 +140,6 @@ function heavyGroup(group, all, certainty) {
   const [part, stale] = [tokens, superseded_tokens].map((count) =>
     Math.min(100, (count / Math.max(1, all)) * 100),
   );
-  const outputs = kind !== "tool" || !ROLES.includes(name);
   return html`<li>
     <span class="heavy-name mono" title=${name || shown}>${
       kind === "repeated"
@@ -157,7 +152,7 @@ function heavyGroup(group, all, certainty) {
     <span class="heavy-bar" aria-hidden="true"><i .style="--w:${part}%"></i
       >${superseded_tokens > 0 && html`<i data-stale .style="--w:${stale}%"></i>`}</span>
     <span class="heavy-acts">
-      ${removable > 0 && outputs && button("shorten", "Shorten")}
+      ${removable > 0 && kind !== "role" && button("shorten", "Shorten")}
       ${removable > 0 && button("drop", "Drop")}
     </span>
   </li>`;

@@ -249,10 +249,11 @@ export class PlanPanel extends CoppiceElement {
     }, this.#pause);
   }
 
-  /** True while the fields ask for another plan than the one shown. */
+  /** True while the fields ask for another plan than the one shown, which then cannot be applied. */
   get #isAhead() {
     const session = this.#session;
-    return session && JSON.stringify(planRequest(this.#options, this.#choices, session)) !== this.#request;
+    if (!session || this.#stale) return false; // a stale plan says so itself
+    return JSON.stringify(planRequest(this.#options, this.#choices, session)) !== this.#request;
   }
 
   /** Makes a plan for the session as it is now. @param {string | null} [note] */
@@ -301,13 +302,13 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Applies the plan of what the fields say: where the one shown is older, that one is made first. */
+  /** Applies the plan shown. While it is stale or the fields ask for another, nothing is applied: a click
+   * does what was on the screen. */
   async apply() {
-    if (!this.#plan || this.#busy) return;
-    if (this.#stale) return this.plan(STALE);
-    if (this.#isAhead) await this.plan();
     const plan = this.#plan;
-    if (!plan || this.#busy || this.#isAhead || !doesSomething(plan)) return;
+    if (!plan || this.#busy) return;
+    if (this.#stale) return this.plan(STALE);
+    if (this.#isAhead || !doesSomething(plan)) return;
     this.#busy = true;
     this.requestUpdate();
     const { ids } = this.#choices;
@@ -365,10 +366,12 @@ export class PlanPanel extends CoppiceElement {
   #foot(plan) {
     const able = doesSomething(plan);
     const writing = this.#busy ? plan.summary : null;
+    const planning = this.#isAhead && !this.#noPlan && "Planning…";
     const beside = writing?.by_model ? "The model may take a while." : "Can be undone.";
     return html`<footer class="row panel-foot">
-      <button class="primary" data-act="apply-plan" ?disabled=${!able} aria-disabled=${this.#busy}
-        >${writing ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
+      <button class="primary" data-act="apply-plan" ?disabled=${!able}
+        aria-disabled=${this.#busy || this.#isAhead}
+        >${writing ? "Writing the summary…" : planning || planVerb(plan)} <kbd>⏎</kbd></button>
       ${
         this.#notDone
           ? html`<p class="small fault" role="alert">Could not prune: ${withCode(this.#notDone)}</p>`

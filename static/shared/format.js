@@ -102,13 +102,10 @@ export function until(iso, now) {
 }
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-/** The formats of a moment of today, and of one of another day. @param {Intl.DateTimeFormatOptions} time */
-const clock = (time) => ({
-  today: new Intl.DateTimeFormat(undefined, time),
-  otherDay: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...time }),
-});
-const MINUTES = clock({ hour: "2-digit", minute: "2-digit" });
-export const SECONDS = clock({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+/** @type {Intl.DateTimeFormatOptions} */
+const MINUTES = { hour: "2-digit", minute: "2-digit" };
+const today = new Intl.DateTimeFormat(undefined, MINUTES);
+const otherDay = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...MINUTES });
 
 /** Date and time in full. @param {string | null} iso */
 export function moment(iso) {
@@ -116,13 +113,13 @@ export function moment(iso) {
   return Number.isFinite(ms) ? dateTime.format(ms) : "";
 }
 
-/** The time of day, with the date unless it is today. @param {string | null} iso @param {number} now
- * @param {typeof MINUTES} [clock] */
-export function timeOfDay(iso, now, clock = MINUTES) {
+/** The time of day, with the date unless it is today. @param {string | null} iso
+ * @param {number} now */
+export function timeOfDay(iso, now) {
   const ms = iso ? Date.parse(iso) : Number.NaN;
   if (!Number.isFinite(ms)) return "";
   const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
-  return clock[isToday ? "today" : "otherDay"].format(ms);
+  return (isToday ? today : otherDay).format(ms);
 }
 
 /** Money, with up to four decimals for small amounts, and "~" if its tokens are estimated.

@@ -89,7 +89,7 @@ export function totalWords({ kinds, calls, events, compared, elsewhere }) {
   );
   const usual = elsewhere?.tokens ? ` (~${about(elsewhere.tokens)} elsewhere)` : "";
   return [
-    `In the ${number(calls)} calls after ${new Intl.ListFormat("en").format(names)}${among}: ${
+    `In up to ${number(calls)} calls after ${new Intl.ListFormat("en").format(names)}${among}: ${
       again.length > 0 ? again.join(", ") : "nothing done again"
     }`,
     means.tokens !== null && `new work after ~${about(means.tokens)} tokens${usual}`,

@@ -78,8 +78,8 @@ declare namespace Api {
     tokens: number; certainty: "exact" | "calibrated" | "estimated"; groups: HeavyGroup[];
   }
   interface HeavyGroup {
-    kind: "file" | "tool" | "repeated"; name: string; tokens: number; messages: number; reads: number;
-    writes: number; superseded: number; superseded_tokens: number; removable: number;
+    kind: "file" | "tool" | "role" | "repeated"; name: string; tokens: number; messages: number;
+    reads: number; writes: number; superseded: number; superseded_tokens: number; removable: number;
   }
   interface Hit {
     session_id: string; session_title: string; message_id: string; number: number;

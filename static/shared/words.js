@@ -65,6 +65,7 @@ export const operationName = named({
   unpin: "Unpinned",
   drop: "Dropped",
   drop_first: "Marked to drop first",
+  unmark: "No longer marked to drop first",
   restore: "Restored",
   summary: "Summarised",
   compaction: "Compacted by the agent",

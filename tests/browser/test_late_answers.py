@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.session_page import open_and_settle, open_session
-from tests.browser.waiting import LIST, fast_forward, hold, intercept, until
+from tests.browser.session_page import APPLY, open_and_settle, open_session
+from tests.browser.waiting import LIST, drawn, fast_forward, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from tests.webapp.building import call, followed, mid, result, said, user
@@ -124,6 +124,26 @@ class TestALateAnswer:
         expect(page.get_by_role("tab", name="Heaviest")).to_have_attribute("aria-selected", "true")
         page.keyboard.press("p")
         expect(changes).to_have_attribute("aria-pressed", "true")
+
+    def test_of_a_plan_is_applied_only_once_it_is_shown(self, page: Page, server: Server) -> None:  # X1
+        """Enter does nothing while a moved slider waits for its plan, and then applies the plan that is shown."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_role("button", name="See the plan").click()
+        apply = page.locator("plan-panel [data-act=apply-plan]")
+        expect(apply).to_have_text(APPLY)
+        before = apply.inner_text()
+        asked = hold(page, "**/plan", lambda: page.get_by_label("Cut to").fill("20"))
+        expect(apply).to_contain_text("Planning…")
+        page.locator("h1").click()
+        page.keyboard.press("Enter")
+        asked.continue_()
+        expect(apply).to_have_text(APPLY)
+        assert apply.inner_text() != before
+        drawn(page)
+        assert server.app.operations.list(session) == []
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
     def test_leaves_the_rows_before_in_view(self, page: Page, server: Server) -> None:
         """While the rows of another list are read, those of the list before stay, and take no click."""

@@ -33,7 +33,7 @@ class TestALostConnection:
             wholes: list[str] = []
             page.on("request", lambda r: wholes.append(r.url) if r.url.endswith("/stats") else None)
             cable.cut()
-            expect(state).to_have_text(re.compile(r"^reconnecting, showing\s+\d\d:\d\d:\d\d\s*$"))
+            expect(state).to_have_text(re.compile(r"^reconnecting, showing\s+\d\d:\d\d\s[AP]M\s*$"))
             feed(server, session, 3, tokens=50, start=4)
             expect(page.locator(".msg")).to_have_count(4)
             cable.mend()
@@ -141,7 +141,7 @@ class TestALostConnection:
             cut(page, cable)
             fast_forward(page, seconds=26 * 3600)
             expect(page.locator(".live")).to_have_text(
-                re.compile(r"^reconnecting, showing\s+[A-Z][a-z]{2} \d+, \d\d:\d\d:\d\d\s*$")
+                re.compile(r"^reconnecting, showing\s+[A-Z][a-z]{2} \d+, \d\d:\d\d\s[AP]M\s*$")
             )
 
     def test_before_a_room_was_joined_loses_nothing(self, page: Page, server: Server) -> None:

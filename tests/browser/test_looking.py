@@ -297,6 +297,8 @@ class TestTheHeaviest:
         expect(
             page.get_by_text(re.compile(r"^Shares are of the ~[\d,]+ tokens in the context"))
         ).to_be_visible()
+        page.locator(".heavy").get_by_role("button", name="user", exact=True).click()
+        expect(page.get_by_label("Role")).to_have_value("user")
         page.locator("heavy-panel .group-rows button").first.click()
         expect(page.locator(".msg-detail .part[data-part=result]")).to_be_visible()
 
@@ -431,6 +433,10 @@ class TestNarrowScreens:
             expect(box.get_by_role("button")).to_be_in_viewport(ratio=1)
             assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
+        page.goto(f"{server.url}/sessions/{managed(server, 0, id='_'.join(['a_long_id'] * 6))}")
+        empty = page.get_by_text("No messages yet.")
+        expect(empty).to_contain_text("a_long_id/messages")
+        assert empty.evaluate("text => text.scrollWidth <= text.clientWidth")
 
     def test_show_two_lines_of_a_long_message(self, page: Page, server: Server) -> None:
         """A long text uses the two lines for which its row has room."""

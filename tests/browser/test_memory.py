@@ -201,6 +201,7 @@ class TestMemoryPage:
         server.app.memory.propose_again(DECIDED)
         linked.click()
         expect(page.get_by_role("button", name="Learnings")).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_text("The settings say how many go into the system prompt")).to_be_visible()
         page.get_by_role("button", name=f"Keep as a learning: {DECIDED}").click()
         expect(page.locator(".hit .snippet")).to_have_text(DECIDED)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import orjson
+
 from webapp.store.engine import Subject
 from webapp.store.keys import key
 from webapp.store.sql import upsert
@@ -67,6 +69,13 @@ class Contexts(Subject):
             "WHERE session = ? AND view = ? ORDER BY position"
         )
         return [Item(*row) for row in self._db.rows(sql, (session, view))]
+
+    def replaced_tokens(self, session: int, view: int) -> dict[int, int]:
+        """Return the tokens of each message with a replacement as the view has it, by number."""
+        sql = (
+            "SELECT ref, stand_in FROM context_items WHERE session = ? AND view = ? AND stand_in IS NOT NULL"
+        )
+        return {no: int(orjson.loads(text)["tokens"]) for no, text in self._db.rows(sql, (session, view))}
 
     def at(self, session: int, view: int, positions: Sequence[int]) -> dict[int, Item]:
         """Return the items at these positions."""

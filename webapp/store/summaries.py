@@ -42,6 +42,8 @@ class SummaryRow:
 
 COLUMNS = ("key", *[one.name for one in fields(SummaryRow)][1:])
 _SELECT = f"SELECT {listed(COLUMNS, 's.')} FROM"
+# The messages that count towards the next summary.
+_COUNTED = "m.out_operation IS NULL AND m.role != 'system'"
 
 
 class Summaries(Subject):
@@ -97,14 +99,24 @@ class Summaries(Subject):
         return sorted(found)
 
     def since(self, session: int) -> tuple[int, int]:
-        """Return the number of messages after the view's last summary, and their tokens."""
+        """Return the number of messages after the view's last summary, and their tokens as the view has them."""
         last = max((row.until_no for row in self.active(session)), default=0)
         sql = (
-            "SELECT count(*), coalesce(sum(tokens), 0) FROM messages WHERE key BETWEEN ? AND ? "
-            "AND out_operation IS NULL AND role != 'system'"
+            "SELECT count(*), coalesce(sum(m.tokens), 0) FROM messages m WHERE m.key BETWEEN ? AND ? "
+            f"AND {_COUNTED}"
         )
         row = self._db.row(sql, (key(session, last + 1), bounds(session)[1]))
-        return (int(row[0]), int(row[1])) if row else (0, 0)
+        return (int(row[0]), int(row[1]) - self._shortened(session, last)) if row else (0, 0)
+
+    def _shortened(self, session: int, last: int) -> int:
+        """Return the tokens that replacements save in the counted messages after number `last`."""
+        sql = (
+            f"SELECT m.tokens, c.stand_in FROM context_items c JOIN messages m ON m.key = {key(session, 0)} + c.ref "
+            "WHERE c.session = ? AND c.view = ? AND c.kind = 0 AND c.ref > ? AND c.stand_in IS NOT NULL "
+            f"AND {_COUNTED}"
+        )
+        rows = self._db.rows(sql, (session, PRUNED, last))
+        return sum(tokens - int(orjson.loads(text)["tokens"]) for tokens, text in rows)
 
     def put_in(self, session: int, rows: Sequence[SummaryRow]) -> None:
         """Add summaries to the pruned view, each at its position."""

@@ -26,9 +26,13 @@ def choose(given: StrategyInput) -> Choice:
 
 
 class _Reasons:
-    """Words the reasons of one choice; the cut is the lowest score that was kept."""
+    """Words the reasons of one choice; the cut is the lowest score that was kept.
+
+    Where the messages of a unit have different scores, it says that the best decides: a page shows each with its own.
+    """
 
     def __init__(self, given: StrategyInput, kept: list[int]) -> None:
+        self._own, self._members = given.scores.scores, given.history.units.members
         self._scores = given.unit_scores
         self._order = kept
         self._cut = self._scores[kept[-1]] if kept else None
@@ -42,13 +46,17 @@ class _Reasons:
         if self._cut is None:
             return Why("no_room", "dropped: does not fit beside the protected")
         if head in self._kept:
-            return Why(
-                "score", f"kept: score {_shown(score, self._cut)}, the cut is at {_shown(self._cut, score)}"
-            )
+            scored = self._scored(head, _shown(score, self._cut))
+            return Why("score", f"kept: {scored}, the cut is at {_shown(self._cut, score)}")
         if score < self._cut:
-            shown, cut = _shown(score, self._cut), _shown(self._cut, score)
-            return Why("below_cut", f"dropped: score {shown} below the cut at {cut}")
-        return Why("too_large", f"dropped: score {score:.0f}, but it did not fit beside higher scores")
+            scored = self._scored(head, _shown(score, self._cut))
+            return Why("below_cut", f"dropped: {scored} below the cut at {_shown(self._cut, score)}")
+        scored = self._scored(head, f"{score:.0f}")
+        return Why("too_large", f"dropped: {scored}, but it did not fit beside higher scores")
+
+    def _scored(self, head: int, shown: str) -> str:
+        differ = len({self._own[position] for position in self._members.get(head, ())}) > 1
+        return f"best score {shown} of its call and results" if differ else f"score {shown}"
 
 
 def _shown(score: float, other: float) -> str:

@@ -36,6 +36,14 @@ describe("the card of a context", () => {
     for (const card of [cardMarkdown(stats), cardSvg(stats, () => "#888888")])
       assert.doesNotMatch(card, /secret/i);
   });
+  it("as a picture has its name and its figures on lines of their own, which fit its width", () => {
+    const full = { ...stats, tokens: 1_119_509, limit: 1_000_000, utilizationPercent: 111.95 };
+    const svg = cardSvg(full, () => "#888888");
+    const lines = [...svg.matchAll(/<text x="24" y="\d+"(?: font-size="(\d+)")?[^>]*>([^<]*)</g)];
+    assert.equal(lines[0]?.[2], "What filled my context");
+    assert.match(lines[1]?.[2] ?? "", /^112\.0.%\sfull: 1,119,509 of 1,000,000 tokens$/);
+    for (const [, size = 13, words = ""] of lines) assert.ok(words.length * Number(size) * 0.62 < 592, words);
+  });
   it("as a picture draws each part as wide as its share of the limit", () => {
     const svg = cardSvg(stats, (name) => (name === "tool" ? "#ffaa00" : "#0000ff"));
     assert.match(svg, /width="236\.8" height="20"\s+fill="#ffaa00"/);

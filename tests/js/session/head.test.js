@@ -169,6 +169,18 @@ describe("the line on the task type", () => {
 });
 
 describe("the bars", () => {
+  const cost = {
+    per_call: 0.5,
+    per_call_cached: 0.05,
+    at_least: false,
+    calls: 0,
+    spent: null,
+    spent_at_least: false,
+    unreported: 0,
+    sub_agents: null,
+    free: false,
+    currency: "USD",
+  };
   it("are two for a followed session, with the change of each region", () => {
     // X12
     const text = markup(bars(session({ agent, pruned })));
@@ -185,21 +197,21 @@ describe("the bars", () => {
   });
   it("show what calls cost, and nothing where that is not known or nothing would be sent", () => {
     // X9
-    const cost = {
-      per_call: 0.5,
-      per_call_cached: 0.05,
-      at_least: false,
-      calls: 0,
-      spent: null,
-      spent_at_least: false,
-      unreported: 0,
-      sub_agents: null,
-      free: false,
-      currency: "USD",
-    };
     assert.match(markup(bars(session({ agent, pruned }), cost)), /class="plain cost">Input of the next call/);
     assert.doesNotMatch(markup(bars(session({ agent, pruned }), null)), /class="plain cost"/);
     assert.doesNotMatch(markup(bars(session(), { ...cost, per_call: 0 })), /class="plain cost"/);
+  });
+  it("price the next call as the provider's cache is now", () => {
+    // X9, X26
+    /** @param {Api.PromptCache | null} cache @param {Partial<Api.Cost>} [given] */
+    const words = (cache, given) =>
+      /next call (.*?) ·/.exec(markup(bars(session({ agent, pruned, cache }), { ...cost, ...given })))?.[1];
+    assert.deepEqual(
+      [words(null), words(promptCache({ cold: true })), words(promptCache())],
+      ["$0.50", "$0.50", "$0.05"],
+    );
+    assert.equal(words(promptCache({ changed: true })), "at least $0.05");
+    assert.equal(words(promptCache({ cold: true, changed: true }), { at_least: true }), "at least $0.50");
   });
   it("are one for a managed session", () =>
     assert.equal(markup(bars(session({ agent: null, pruned }))).match(/<context-gauge/g)?.length, 1));

@@ -115,7 +115,7 @@ describe("the calls after all events", () => {
     const elsewhere = { ...ELSEWHERE, files: 0.3, tokens: 210 };
     assert.equal(
       totalWords({ kinds, calls: 20, events, compared, elsewhere }),
-      "In the 20 calls after 4 compactions, 2 summaries, and 1 prune (5 compared): 2 files read again " +
+      "In up to 20 calls after 4 compactions, 2 summaries, and 1 prune (5 compared): 2 files read again " +
         "(0.3 elsewhere); new work after ~4,100 tokens (~210 elsewhere)",
     );
   });
@@ -123,7 +123,7 @@ describe("the calls after all events", () => {
     // X25
     assert.equal(
       totalWords({ kinds: kinds.slice(0, 1), calls: 20, events, compared: null, elsewhere: null }),
-      "In the 20 calls after 4 compactions: 1.8 files read again, 0.5 messages said again by the user; " +
+      "In up to 20 calls after 4 compactions: 1.8 files read again, 0.5 messages said again by the user; " +
         "new work after ~4,100 tokens; nothing to compare with",
     );
   });

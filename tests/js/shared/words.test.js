@@ -7,8 +7,14 @@ import { operationName, plainReason, regionName, strategyName, title } from "../
 describe("names", () => {
   it("name codes", () => {
     assert.deepEqual(
-      [regionName("unseen"), operationName("drop_first"), strategyName("newest_first")],
-      ["not in the transcript", "Marked to drop first", "Newest first"],
+      [
+        ...[regionName("unseen"), strategyName("newest_first")],
+        ...[operationName("drop_first"), operationName("unmark")],
+      ],
+      [
+        ...["not in the transcript", "Newest first"],
+        ...["Marked to drop first", "No longer marked to drop first"],
+      ],
     );
   });
   it("of unknown codes are the codes, readable", () => {

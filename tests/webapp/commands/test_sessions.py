@@ -10,6 +10,8 @@ import pytest
 
 from tests.webapp.commands.running import Run
 from webapp.commands.sessions import bar
+from webapp.config import Config
+from webapp.wiring import build
 
 
 @pytest.fixture
@@ -65,13 +67,18 @@ class TestContext:
             done.out,
         )
 
-    def test_shows_both_triggers_and_the_last_summary(self, fed: Run) -> None:  # S7
-        """The output has tool definitions, bars, and the result of the last summary."""
+    def test_shows_both_triggers_and_the_last_summary(self, fed: Run, db: Path) -> None:  # S7
+        """The output has tool definitions, bars of automatic summaries, and the result of the last summary."""
         [one] = json.loads(fed("sessions", "--json").out)
+        done = fed("context", one["id"])
+        assert re.search(r"Messages \d+ so far\n +Tokens [\d,]+ so far", done.out)
+        assert "summary   on request; none yet" in done.out
+        app = build(Config(db=db, tokenizer=False, follow=False, env={}))
+        app.sessions.patch(one["id"], settings={"auto_summarize": True})
+        app.close()
         done = fed("context", one["id"])
         assert re.search(r"[█░|]{20} Messages \d+ / 30 \([\d.]+ %\)", done.out)
         assert re.search(r"[█░|]{20} Tokens [\d,]+ / 128,000 \([\d.]+ %\)", done.out)
-        assert "summary   on request; none yet" in done.out
         assert re.search(r"tools     [\d,]+ tokens.*; [\d,]+ available for messages", done.out)
 
     def test_can_be_the_json_of_the_api(self, fed: Run) -> None:

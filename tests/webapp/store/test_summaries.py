@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from webapp.store import Store
 from webapp.store.context import PRUNED
+from webapp.store.log import MessageRow
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 
@@ -14,6 +15,9 @@ FIRST = SummaryRow(
 )
 ABOVE = replace(
     FIRST, n=2, text="above", depth=2, covers=((1, 1), (0, 3)), position=0.5, note="n", cost=0.25, model="m"
+)
+MESSAGE = MessageRow(
+    1, "user", "message", 100, 2, "{}", '{"text":"hi"}', 0, 0, 0, 1, 0, 0, None, 5, b"i" * 16, None
 )
 
 
@@ -53,6 +57,22 @@ class TestSummaries:
             store.summaries.take_out(row.key, [1])
         assert store.summaries.active_numbers(row.key) == []
         assert store.summaries.get(row.key, 1) == FIRST
+
+    def test_are_followed_by_messages_of_the_size_that_is_sent(
+        self, store: Store, row: SessionRow
+    ) -> None:  # S3
+        """A replacement counts instead of its message; what is out, system or summarised does not count."""
+        since = [MESSAGE._replace(no=no, first_seq=no) for no in (5, 6, 7, 8)]
+        since[2] = since[2]._replace(role="system")
+        since[3] = since[3]._replace(out_operation=1)
+        with store.write():
+            store.log.put_messages(row.key, [MESSAGE._replace(no=4, first_seq=4, tokens=900), *since])
+            store.contexts.add(row.key, PRUNED, [(no, no) for no in (4, 5, 6, 7)])
+            store.contexts.set_replacements(row.key, PRUNED, [(4, '{"tokens":1}'), (6, '{"tokens":30}')])
+            store.summaries.add(row.key, FIRST)
+            store.summaries.put_in(row.key, [FIRST])
+        assert store.summaries.since(row.key) == (2, 130)
+        assert store.contexts.replaced_tokens(row.key, PRUNED) == {4: 1, 6: 30}
 
     def test_go_with_their_session(self, store: Store, row: SessionRow) -> None:
         """With a marker and without."""

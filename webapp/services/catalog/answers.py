@@ -160,7 +160,7 @@ class Trigger:
     value: int
     limit: int
     percent: float | None
-    """Null once a summary was made."""
+    """Null if summaries are made on request only: nothing happens at the limit."""
     text: str
 
 

@@ -77,13 +77,7 @@ def _made(settings: Settings, automatic: bool) -> str:
 
 
 def _trigger(bar: Bar) -> Trigger:
-    return Trigger(
-        name=bar.name,
-        value=bar.value,
-        limit=bar.limit,
-        percent=None if bar.is_ignored else bar.percent,
-        text=str(bar),
-    )
+    return Trigger(name=bar.name, value=bar.value, limit=bar.limit, percent=bar.percent, text=str(bar))
 
 
 def _last_summary(row: SummaryRow | None) -> LastSummary | None:

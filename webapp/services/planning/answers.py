@@ -112,7 +112,7 @@ class Page:
     """The tools whose calls are in the context, the most used first; empty while pending."""
 
 
-HeavyKind = Literal["file", "tool", "repeated"]
+HeavyKind = Literal["file", "tool", "role", "repeated"]
 
 
 @answer
@@ -128,7 +128,7 @@ class HeavyGroup:
     """Messages in the context that belong together."""
 
     kind: HeavyKind
-    """A file, a tool or role, or outputs whose text comes again later."""
+    """A file, a tool, a role (its messages without calls and results), or outputs whose text comes again later."""
     name: str
     """The path as the agent wrote it, the tool, or the role; empty for repeated outputs."""
     tokens: int
@@ -144,7 +144,7 @@ class HeavyGroup:
 
 @answer
 class Heaviest:
-    """The heaviest files, tools and repeated outputs in the context, each kind by tokens."""
+    """The heaviest files, tools, roles and repeated outputs in the context, each kind by tokens."""
 
     tokens: int
     """The size of the context that the groups are parts of; a message may be in several."""

@@ -1,4 +1,4 @@
-"""The heaviest parts of a context: by file with its reads, by tool with its results, repeated outputs (X19).
+"""The heaviest parts of a context: by file with its reads, by tool with its results, by role, repeated outputs (X19).
 
 A read is superseded if a later read or write of the same file contains all of it; an output is a duplicate if the
 same text comes again later.
@@ -47,12 +47,19 @@ Groups = dict[str, Group]
 
 
 class Grouping:
-    """The groups of a history: files by path, tools and roles by name, and the repeated outputs."""
+    """The groups of a history by name. A role has its messages without calls and results."""
 
     def __init__(self, history: History) -> None:
         self.files: Groups = defaultdict(Group)
         self.tools: Groups = defaultdict(Group)
+        self.roles: Groups = defaultdict(Group)
         self.repeated = Group()
+        self.by_kind: dict[HeavyKind, Groups] = {
+            "file": self.files,
+            "tool": self.tools,
+            "role": self.roles,
+            "repeated": {"": self.repeated},
+        }
         self._tokens = history.tokens
         self._called: dict[str, tuple[str, tuple[Touch, ...]]] = {}
         self._last_with: dict[str, int] = {}
@@ -62,7 +69,7 @@ class Grouping:
             elif features.results:
                 self._add_results(position, features)
             else:
-                self.tools[features.role].tokens[position] = features.tokens
+                self.roles[features.role].tokens[position] = self._tokens[position]
         for group in self.files.values():
             group.redundant = group.superseded()
 
@@ -99,7 +106,7 @@ class HeaviestGroups:
         self._store, self._planning = environment.store, planning
 
     def of(self, session_id: str) -> Heaviest:
-        """Return the heaviest files, tools and roles of the context that our operations leave.
+        """Return the heaviest files, tools, roles and repeated outputs of the context that our operations leave.
 
         Raises:
             NotFound: there is no such session.
@@ -107,9 +114,7 @@ class HeaviestGroups:
         with self._planning.reading(session_id) as session:
             history = self._planning.view(session).history
         made = Grouping(history)
-        found = [*_largest("file", made.files), *_largest("tool", made.tools)]
-        if made.repeated.tokens:
-            found.append(("repeated", "", made.repeated))
+        found = [one for kind, groups in made.by_kind.items() for one in _largest(kind, groups)]
         scale = session.pruned.scale
         groups = [_answer(kind, name, group, history, scale) for kind, name, group in found]
         return Heaviest(tokens=scale.tokens, certainty=scale.certainty, groups=groups)
@@ -123,7 +128,7 @@ class HeaviestGroups:
         with self._planning.reading(session_id) as session:
             view = self._planning.view(session)
             made = Grouping(view.history)
-            groups = {"file": made.files, "tool": made.tools, "repeated": {"": made.repeated}}[kind]
+            groups = made.by_kind[kind]
             if name not in groups:
                 raise NotFound(kind, name)
             chosen = _removable(view.history, groups[name])[:MEMBERS]
@@ -133,7 +138,7 @@ class HeaviestGroups:
 
 def _largest(kind: HeavyKind, groups: Groups) -> list[tuple[HeavyKind, str, Group]]:
     ranked = sorted(groups.items(), key=lambda one: (-one[1].size, one[0]))
-    return [(kind, name, group) for name, group in ranked[:SHOWN]]
+    return [(kind, name, group) for name, group in ranked[:SHOWN] if group.tokens]
 
 
 def _removable(history: History, group: Group) -> list[int]:

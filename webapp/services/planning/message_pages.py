@@ -19,6 +19,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.replacements import with_replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id
+from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
 from webapp.store.operations import RemovalReason
 
@@ -151,7 +152,9 @@ class Messages:
         """Return messages without scores and fates, in the order of `nos`."""
         found, left = self._found(session.key, nos)
         scale = session.pruned.scale
-        return [pending_answer(found[no], scale, left.get(no)) for no in nos if no in found]
+        items = self._store.contexts.at(session.key, PRUNED, [row.first_seq for row in found.values()])
+        texts = {item.ref: item.replacement for item in items.values()}
+        return [pending_answer(found[no], scale, texts.get(no), left.get(no)) for no in nos if no in found]
 
     def rows(self, session: int, planned: SessionPlan | None, nos: Sequence[int]) -> list[MessageAnswer]:
         """Return messages, in the order of `nos`."""
@@ -267,9 +270,14 @@ class Messages:
     def _ranked(
         self, session: Session, planned: SessionPlan | None, wanted: list[int] | None, sort: str
     ) -> list[int]:
-        """Return all numbers, highest first; messages out of the context have no score and come last."""
+        """Return all numbers, highest first.
+
+        A message in the context has the tokens that are sent, one out of it those of the log, and no score: by score
+        it comes last.
+        """
         if planned is None or sort == "tokens":
             tokens = {no: tokens for no, tokens, *_ in self._store.log.growth(session.key)}
+            tokens |= self._store.contexts.replaced_tokens(session.key, PRUNED)
             nos = list(tokens) if wanted is None else wanted
             return sorted(nos, key=lambda no: (-tokens.get(no, 0), no))
         nos = list(range(1, session.row.next_no)) if wanted is None else wanted

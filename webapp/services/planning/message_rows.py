@@ -8,7 +8,7 @@ from dataclasses import replace
 from webapp.services.planning.answers import Call, Fate, Message
 from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.cards import read_card
-from webapp.services.session.replacements import Replacement
+from webapp.services.session.replacements import Replacement, sent_tokens
 from webapp.services.session.session import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
@@ -26,12 +26,17 @@ def message_answer(row: MessageRow, planned: SessionPlan | None, left: RemovalRe
     return _out(row, planned.scale.part(row.tokens) if planned is not None else row.tokens, left)
 
 
-def pending_answer(row: MessageRow, scale: Scale, left: RemovalReason | None) -> Message:
-    """Return a message before there is a plan: unless it is out of the context, its fate is pending."""
-    found = _out(row, scale.part(row.tokens), left)
+def pending_answer(row: MessageRow, scale: Scale, text: str | None, left: RemovalReason | None) -> Message:
+    """Return a message before there is a plan: unless it is out of the context, its fate is pending.
+
+    `text` is its replacement, if it has one.
+    """
+    found = _out(row, scale.part(sent_tokens(row, text)), left)
     if row.out_operation is not None:
         return found
-    return replace(found, fate="pending", reason=None, cause="pending", in_context=True)
+    return replace(
+        found, fate="pending", reason=None, cause="pending", in_context=True, shortened=text is not None
+    )
 
 
 def explain(planned: SessionPlan, position: int) -> Detail:

@@ -35,6 +35,7 @@ KINDS = (
     "unpin",
     "drop",
     "drop_first",
+    "unmark",
     "restore",
     "summary",
     "expand",
@@ -42,6 +43,8 @@ KINDS = (
     "clearing",
     "rewind",
 )
+# Changes a unit, and returns the kind of the operation with what was done in words.
+Act = Callable[[ContextChange, Sequence[MessageRow]], tuple[str, str]]
 # The largest distance in the log between the messages of a unit.
 UNIT_REACH = 256
 
@@ -181,34 +184,34 @@ class Operations:
     def pin(self, session_id: str, mid: str) -> Applied:
         """Pin a message with its unit: no prune takes it."""
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
             change.flag(_with_pin(unit, 0, "it is pinned already"), "pinned")
             change.flag([m.no for m in unit if m.drop_first], "not_drop_first")
-            return "pinned"
+            return "pin", "pinned"
 
-        return self._act(session_id, mid, "pin", act)
+        return self._act(session_id, mid, act)
 
     def unpin(self, session_id: str, mid: str) -> Applied:
         """Remove the pin of a message and its unit."""
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
             change.flag(_with_pin(unit, 1, "it is not pinned"), "unpinned")
-            return "unpinned"
+            return "unpin", "unpinned"
 
-        return self._act(session_id, mid, "unpin", act)
+        return self._act(session_id, mid, act)
 
     def drop_first(self, session_id: str, mid: str) -> Applied:
         """Flag a message with its unit as the first to go, or remove the flag."""
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
             if all(m.drop_first for m in unit):
                 change.flag([m.no for m in unit], "not_drop_first")
-                return "no longer the first to go"
+                return "unmark", "no longer the first to go"
             change.flag([m.no for m in unit if m.pinned], "unpinned")
             change.flag([m.no for m in unit if not m.drop_first], "drop_first")
-            return "marked to go first"
+            return "drop_first", "marked to go first"
 
-        return self._act(session_id, mid, "drop_first", act)
+        return self._act(session_id, mid, act)
 
     def drop(self, session_id: str, mid: str) -> Applied:
         """Take a message with its unit out of the context.
@@ -218,7 +221,7 @@ class Operations:
                 last unit).
         """
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
             in_view = [m for m in unit if m.out_operation is None]
             if not in_view:
                 raise Conflict("it is out of the context already")
@@ -233,9 +236,9 @@ class Operations:
                 raise Conflict("it waits for the result of a call, which would then arrive without its call")
             detail = Detail(fate="goes", reason="dropped by hand", cause="dropped")
             change.take_out(in_view, {m.no: detail for m in in_view})
-            return "dropped"
+            return "drop", "dropped"
 
-        return self._act(session_id, mid, "drop", act)
+        return self._act(session_id, mid, act)
 
     def restore(self, session_id: str, mid: str) -> Applied:
         """Put a message with its unit back, at its place in the log.
@@ -244,24 +247,22 @@ class Operations:
             Conflict: it is in the context.
         """
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
             out = [m for m in unit if m.out_operation is not None]
             if not out:
                 raise Conflict("it is in the context already")
             change.put_in(out, {})
-            return "restored"
+            return "restore", "restored"
 
-        return self._act(session_id, mid, "restore", act)
+        return self._act(session_id, mid, act)
 
-    def _act(
-        self, session_id: str, mid: str, kind: str, act: Callable[[ContextChange, Sequence[MessageRow]], str]
-    ) -> Applied:
+    def _act(self, session_id: str, mid: str, act: Act) -> Applied:
         with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             message = message_with_id(self._store, session.key, mid)
             unit = self._unit(session.key, message)
             change = ContextChange(session)
-            done = act(change, unit)
+            kind, done = act(change, unit)
             touched = {i.no for i in change.items}
             operation = change.record(kind, "user", f"{done} by hand", len(touched), Facts())
             self._histories.drop(session.key)

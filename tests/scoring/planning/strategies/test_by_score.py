@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scoring.planning.plan import plan_prune
 from scoring.settings import BLUEPRINT
-from tests.scoring.builders import history_of, in_letters, model, system, user
+from tests.scoring.builders import calls, history_of, in_letters, model, results, system, user
 
 
 class TestTheWorkedExample:
@@ -47,6 +47,16 @@ class TestByScore:
         plan = plan_prune(history_of([system("x" * 400), user(), user()]), BLUEPRINT, 104)
         assert plan.cause(1) == "no_room"
         assert plan.reason(1) == "dropped: does not fit beside the protected"
+
+    def test_says_whose_score_decides_over_a_call_with_its_results(self) -> None:  # X3
+        """The best score of the unit is named as that, because each of its messages is shown with its own."""
+        messages = [*([user()] * 3), calls("c"), results("c", text="error: it failed"), *([user()] * 5)]
+        plan = plan_prune(history_of(messages), BLUEPRINT, 6)
+        assert [round(plan.scores[i]) for i in (3, 4)] == [22, 41]
+        below = "best score 41 of its call and results below the cut at 52"
+        assert [plan.reason(i) for i in (3, 4)] == [f"dropped: {below}"] * 2
+        wider = plan_prune(history_of(messages), BLUEPRINT, 28)
+        assert wider.reason(3) == "kept: best score 41 of its call and results, the cut is at 40"
 
     def test_tells_close_scores_apart(self) -> None:  # X3
         """A score below the cut never reads as equal to it."""

@@ -116,7 +116,7 @@ class TestStatus:
     def test_has_triggers_and_a_line(self, client: Client, session: str) -> None:  # S7
         """Reading it changes nothing."""
         status = client.get(f"/api/sessions/{session}/status").json
-        assert status["triggers"][0]["text"] == "Messages 25 / 30 (83.3 %)"
+        assert [one["text"] for one in status["triggers"]][:1] == ["Messages 25"]
         assert status["line"].startswith("tokens: ")
         assert client.get("/api/sessions/nope/status").status_code == 404
 

@@ -18,6 +18,7 @@ class TestStatus:
         """The bars count messages and tokens since the last summary."""
         app.models.put("small", window=100_000)
         followed(app, *conversation(4), user("end"), model="small")
+        app.sessions.patch("s", settings={"auto_summarize": True})
         bars = app.status.of("s").triggers
         assert bars[0].text == "Messages 17 / 30 (56.7 %)"
         assert (bars[1].name, bars[1].limit) == ("Tokens", 80_000)  # a share of the window

@@ -57,11 +57,14 @@ class TestTheHeaviest:
         assert group(app, session, "file", "docs/other.md").superseded == 0
 
     def test_sum_the_calls_and_results_of_a_tool(self, app: App) -> None:  # X19
-        """Messages without a tool are grouped by role."""
+        """Messages without a tool are grouped by role, apart from the tools."""
         session = reader(app)
         assert group(app, session, "tool", "read_file").messages == 8
         assert group(app, session, "tool", "bash").messages == 4
-        assert group(app, session, "tool", "user").messages == 1
+        assert group(app, session, "role", "user").messages == 1
+        tools = [one.name for one in app.heaviest.of(session).groups if one.kind == "tool"]
+        assert sorted(tools) == ["bash", "read_file"]
+        assert members(app, session, "role", "user") == [1]
 
     def test_find_repeated_outputs(self, app: App) -> None:  # X19
         """The earlier of two equal outputs is redundant."""
@@ -98,4 +101,4 @@ class TestTheHeaviest:
         before = len(orjson.dumps(app.heaviest.of(session)))
         app.ingest.append_messages(session, [wire("user", f"question {n}") for n in range(600)])
         assert len(orjson.dumps(app.heaviest.of(session))) < before + 100
-        assert len(members(app, session, "tool", "user")) == 500
+        assert len(members(app, session, "role", "user")) == 500

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import conversation, entry, followed, mid, result, user
+from tests.webapp.building import call, conversation, entry, followed, mid, result, user
 from webapp.app import App
 from webapp.errors import Invalid, NotFound
 from webapp.services.planning.message_pages import PageRequest
@@ -124,6 +124,20 @@ class TestPage:
         assert early.pending
         assert [m.id for m in early.messages] == [m.id for m in whole.messages]
         assert early.total == whole.total
+
+    def test_sorted_by_tokens_rank_a_shortened_output_by_what_is_sent(self, app: App) -> None:  # X7
+        """The sizes on the rows descend, with and without a plan."""
+        long = call("long"), result("long", "a line of output\n" * 400)
+        followed(app, *conversation(4, words=300), *long, user("end"))
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=10**9, shorten=[mid(app, "s", 18)]))
+        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        page = app.messages.page("s", PageRequest(sort="tokens"))
+        app.histories.drop(app.store.sessions.get("s").key)
+        early = app.messages.at_once("s", PageRequest(sort="tokens"))
+        assert early.pending
+        for rows in (page.messages, early.messages):
+            assert [m.number for m in rows if m.shortened] == [18]
+            assert [m.tokens for m in rows] == sorted((m.tokens for m in rows), reverse=True)
 
     @pytest.mark.parametrize("asked", [PageRequest(fate="goes"), PageRequest(sort="score")])
     def test_wait_for_a_plan_if_they_need_scores(self, app: App, asked: PageRequest) -> None:

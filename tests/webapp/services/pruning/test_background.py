@@ -10,7 +10,20 @@ from dataclasses import replace
 import pytest
 
 from tests.waiting import PATIENCE, until
-from tests.webapp.building import conversation, entries, followed, heard, managed, said, usage, user, wire
+from tests.webapp.building import (
+    call,
+    conversation,
+    entries,
+    followed,
+    heard,
+    managed,
+    mid,
+    result,
+    said,
+    usage,
+    user,
+    wire,
+)
 from webapp.app import App
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
@@ -244,3 +257,13 @@ class TestFill:
         assert fill_of(Session.load(app.environment, "s")).since_messages == 0
         app.ingest.append_records("s", entries(said("a"), user("b"), start=40))
         assert fill_of(Session.load(app.environment, "s")).since_messages == 2
+
+    def test_counts_shortened_outputs_by_what_is_sent(self, app: App) -> None:  # S3, S7
+        """Shortening an output takes it as far from the trigger as it takes it out of the context."""
+        followed(app, *conversation(4), call("long"), result("long", "a line of output\n" * 400), user("end"))
+        before = fill_of(Session.load(app.environment, "s"))
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=10**9, shorten=[mid(app, "s", 18)]))
+        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        after = fill_of(Session.load(app.environment, "s"))
+        assert after.since_messages == before.since_messages
+        assert before.since_tokens - after.since_tokens == before.messages - after.messages > 0

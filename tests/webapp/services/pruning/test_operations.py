@@ -101,6 +101,7 @@ class TestByHand:
         assert not {38, 39} & {
             m.number for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1)).removed
         }
+        assert [one.kind for one in app.operations.list("s")] == ["unmark", "drop_first"]
 
     @pytest.mark.parametrize(
         ("first", "second", "why"),
