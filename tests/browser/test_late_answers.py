@@ -14,8 +14,8 @@ from tests.browser.waiting import LIST, fast_forward, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from tests.webapp.building import call, followed, mid, result, said, user
+from webapp.bodies import PlanBody, PruneBody
 from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 MODEL = "nobody-knows-this"
 
@@ -274,8 +274,8 @@ class TestAnOpenSession:
         shortened = page.get_by_role("heading", name="In the context, shortened")
         expect(page.locator(".msg-detail pre")).to_have_count(1)
         expect(page.locator(".live")).to_have_text("live")
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=10**9, shorten=[mid(app, session, 3)]))
-        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=10**9, shorten=[mid(app, session, 3)]))
+        done = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         expect(shortened).to_be_visible()
         app.operations.undo(session, done.operation.n)
         expect(shortened).to_have_count(0)

@@ -13,7 +13,7 @@ from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 
 # Returns whether the chart has a pixel of a colour.
 PAINTED = """colour => {
@@ -90,7 +90,7 @@ class TestTheChart:
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
         """The chart's accessible name holds its numbers, and each prune is a marker with its tokens."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         page.goto(f"{server.url}/sessions/{session}")
         expect(
             page.get_by_role("img", name=re.compile(r"^Tokens over messages, .* of 100,000, target 80,000$"))
@@ -102,7 +102,7 @@ class TestTheChart:
     def test_names_its_marks_and_opens_their_messages(self, page: Page, server: Server) -> None:  # X19
         """A prune and its undo have names, also on hover; a click opens the message before them."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         feed(server, session, 2, tokens=50, start=60)
         server.app.operations.undo(session)
         feed(server, session, 2, tokens=50, start=62)

@@ -12,8 +12,8 @@ from tests.browser.session_page import open_session, row
 from tests.browser.waiting import LIST, drawn, hold, holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
+from webapp.bodies import PruneBody
 from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PruneRequest
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 SLIDING = re.compile(r"\bentering\b")
@@ -103,7 +103,7 @@ class TestRowsThatLeave:
     def test_go_even_under_the_pointer(self, page: Page, server: Server) -> None:
         """A message restored by an undo leaves the list of messages that are out."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         open_session(page, server, session)
         page.locator("button[data-name=out]").click()
         expect(row(page, 60)).to_have_count(0)

@@ -10,7 +10,7 @@ from playwright.sync_api import Error, Page, Request, expect
 from tests.browser.waiting import drawn, hold, hold_joining, holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 
 PUT = """async session => {
   await import("/static/widget/context-manager-widget.js");
@@ -80,7 +80,7 @@ class TestTheWidget:
         session = transcript.session
         until(page, lambda: server.app.store.sessions.find(session) is not None)
         until(page, lambda: server.app.sessions.get(session).messages == 24)
-        server.app.prunes.apply(session, PruneRequest(max_tokens=10_000))
+        server.app.prunes.apply(session, PruneBody(max_tokens=10_000))
         size = server.app.sessions.get(session)
         assert size.agent is not None
         assert size.agent.utilization > size.pruned.utilization

@@ -10,8 +10,8 @@ import pytest
 from tests.outside import outside
 from tests.webapp.building import conversation, entries, followed, mid, user
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PruneRequest
 
 DERIVED = [
     "UPDATE messages SET card = '{}', features = '{}'",
@@ -32,7 +32,7 @@ def used(app: App) -> App:
     """A session that was pruned and pinned, and a memory."""
     followed(app, *conversation(4), user("more"))
     app.operations.pin("s", mid(app, "s", 5))
-    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    app.prunes.apply("s", PruneBody(max_tokens=300))
     app.memory.add("memory", "Always test.")
     return app
 

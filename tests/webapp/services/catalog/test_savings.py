@@ -6,7 +6,7 @@ import pytest
 
 from tests.webapp.building import managed, wire
 from webapp.app import App
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 from webapp.store.copies import CopyRow
 from webapp.store.savings import SavedRow
 
@@ -16,7 +16,7 @@ def pruned(app: App) -> str:
     """A managed session that was pruned once."""
     talk = [wire(("user", "assistant")[n % 2], f"{n} " + "word " * 400) for n in range(40)]
     session = managed(app, *talk, model="claude-sonnet-4-5")
-    app.prunes.apply(session, PruneRequest(max_tokens=4_000))
+    app.prunes.apply(session, PruneBody(max_tokens=4_000))
     return session
 
 

@@ -22,10 +22,10 @@ from tests.webapp.building import (
 )
 from webapp.agents.records import Meta
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
 from webapp.services.catalog.answers import Parent
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.store.sessions import COLUMNS
 from webapp.store.sql import listed
 
@@ -294,7 +294,7 @@ class TestStatistics:
     def test_have_a_trend_that_ends_at_their_gauge(self, app: App) -> None:  # X10
         """Of a long session not every size is stored; the present one is shown all the same."""
         session = managed(app, *(wire("user", f"step {n} " * 40) for n in range(60)))
-        app.prunes.apply(session, PruneRequest(max_tokens=400))
+        app.prunes.apply(session, PruneBody(max_tokens=400))
         shown = app.sessions.get(session)
         assert shown.trend[-1] == shown.pruned.utilization
         assert shown.trend[-2] > shown.trend[-1]
@@ -318,7 +318,7 @@ class TestDamagedValues:
         assert {one.id for one in app.sessions.list()} == {"s", "t"}
         assert app.sessions.get("s").messages == 12
         app.ingest.append_records("s", entries(*conversation(1), start=50))
-        app.prunes.plan("s", PlanRequest(max_tokens=100))
+        app.prunes.plan("s", PlanBody(max_tokens=100))
 
     @pytest.mark.parametrize("value", ["''", "'{'", "x'ff00'", "9e999", "1.5"])
     def test_of_another_type_hide_no_session(self, app: App, value: str) -> None:

@@ -12,9 +12,9 @@ from scoring.formats import FORMATS, validate
 from tests.shared import shared_data
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Invalid
 from webapp.services.context import assembling
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestContext:
@@ -49,7 +49,7 @@ class TestContext:
     def test_is_valid_for_every_format(self, app: App, name: str) -> None:  # X6
         """The context is valid after any prune."""
         followed(app, *conversation(10), user("end"))
-        app.prunes.apply("s", PruneRequest(max_tokens=600))
+        app.prunes.apply("s", PruneBody(max_tokens=600))
         made = app.context.get("s", name)
         assert made.format == name
         assert validate(made.messages, name, ready=False) == []
@@ -223,8 +223,8 @@ class TestRealSessions:
                 session = imported.session_id
                 assert faults(app, session) == {}
                 tokens = app.sessions.get(session).pruned.tokens
-                if app.prunes.plan(session, PlanRequest(max_tokens=tokens // 2)).removed_count:
-                    app.prunes.apply(session, PruneRequest(max_tokens=tokens // 2))
+                if app.prunes.plan(session, PlanBody(max_tokens=tokens // 2)).removed_count:
+                    app.prunes.apply(session, PruneBody(max_tokens=tokens // 2))
                     assert faults(app, session) == {}
         assert list(app.verify()) == []
 

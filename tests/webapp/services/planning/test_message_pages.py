@@ -8,10 +8,10 @@ import pytest
 
 from tests.webapp.building import conversation, entry, followed, mid, result, user
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Invalid, NotFound
 from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.planning import Planning
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 def walk(app: App, **by: Any) -> list[int]:
@@ -34,7 +34,7 @@ class TestPage:
     def test_contain_every_message_once(self, app: App, sort: str) -> None:
         """Pages keep the requested order and include pruned messages."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         numbers = walk(app, sort=sort)
         assert sorted(numbers) == list(range(1, 33))
         if sort in ("newest", "oldest"):
@@ -51,7 +51,7 @@ class TestPage:
     def test_filter_by_role_fate_and_words(self, app: App) -> None:
         """Filters work alone and together, and each fate has its count."""
         followed(app, *conversation(10))
-        app.prunes.apply("s", PruneRequest(max_tokens=600))
+        app.prunes.apply("s", PruneBody(max_tokens=600))
         counts = app.messages.page("s").counts
         for fate in ("kept", "protected", "goes", "out", "errors"):
             assert len(walk(app, fate=fate)) == counts[fate]
@@ -82,7 +82,7 @@ class TestPage:
         assert len(used) == 16
         assert walk(app, tool=tool) == used
         assert walk(app, tool="none of them") == []
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=400))
         changed = {m.number for m in (*plan.removed, *plan.shortened)}
         assert set(walk(app, fate="changes", plan_id=plan.plan_id)) == changed != set()
 
@@ -96,7 +96,7 @@ class TestPage:
     def test_can_be_read_before_a_plan(self, app: App) -> None:
         """Rows come from the log and pruned ones have their reason; after a plan the page is complete."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         row = app.store.sessions.get("s")
         app.histories.drop(row.key)
         pending = app.messages.at_once("s", PageRequest(limit=7, role="user"))
@@ -116,7 +116,7 @@ class TestPage:
     ) -> None:
         """The log has the tokens of messages, so the order is that of a plan."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         whole = app.messages.page("s", PageRequest(sort="tokens", fate=fate, limit=7))
         app.histories.drop(app.store.sessions.get("s").key)
         monkeypatch.setattr(Planning, "make", lambda *_: pytest.fail("planned for a list that needs no plan"))
@@ -134,7 +134,7 @@ class TestPage:
     def test_use_the_fates_of_the_shown_plan(self, app: App) -> None:  # X1
         """The page has the id of the plan whose fates it shows, or none if that plan is stale."""
         followed(app, *conversation(8), user("end"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=400))
         page = app.messages.page("s", PageRequest(fate="goes", plan_id=plan.plan_id, limit=500))
         assert {m.id for m in page.messages} == {m.id for m in plan.removed}
         app.ingest.append_records("s", [entry(99, user("more"))])

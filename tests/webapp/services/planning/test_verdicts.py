@@ -10,9 +10,9 @@ import pytest
 from tests.waiting import until
 from tests.webapp.building import heard, wire
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.events import SessionJudged
 from webapp.services.planning.planning import Planning
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 MODEL = "claude-sonnet-4-5"
 
@@ -46,7 +46,7 @@ class TestVerdicts:
         assert (found.kind, found.safety) == ("clear", "Can be undone.")
         assert found.text.startswith("5 superseded reads of spec.md hold ")
         assert found.action is not None
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=found.action.max_tokens))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=found.action.max_tokens))
         assert (plan.removed_count, plan.shortened_count) == (0, 5)
         assert f"pays back after {plan.cache.break_even_calls} call" in found.text
 
@@ -64,7 +64,7 @@ class TestVerdicts:
         session = reading(app, 6)
         action = app.verdicts.of(session).action
         assert action is not None
-        app.prunes.apply(session, PruneRequest(max_tokens=action.max_tokens))
+        app.prunes.apply(session, PruneBody(max_tokens=action.max_tokens))
         assert app.verdicts.of(session).kind == "fine"
 
     def test_compare_the_price_with_the_calls_left(self, app: App) -> None:  # X18
@@ -130,7 +130,7 @@ class TestPrices:
         if act == "settings":
             app.sessions.patch(session, settings={"stage_superseded": False})
         else:
-            app.prunes.apply(session, PruneRequest(max_tokens=action.max_tokens))
+            app.prunes.apply(session, PruneBody(max_tokens=action.max_tokens))
         if act == "undo":
             app.verdicts.of(session)
             app.operations.undo(session)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.waiting import PATIENCE, until
 from tests.webapp.building import context_numbers, heard, managed, wire
 from webapp.app import App
+from webapp.bodies import PlanBody
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.planning.requests import PlanRequest
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.prunes import Prunes
@@ -184,7 +184,7 @@ class TestTheEmergency:
         one = app.sessions.get(session)
         assert one.target_tokens < one.pruned.tokens
         assert app.operations.list(session) == []
-        assert app.prunes.plan(session, PlanRequest()).over_budget is not None
+        assert app.prunes.plan(session, PlanBody()).over_budget is not None
 
     def test_is_not_repeated_for_each_later_message(self, app: App) -> None:  # X9
         """It cuts below the limit, which leaves room for more messages."""

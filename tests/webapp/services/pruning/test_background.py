@@ -12,9 +12,9 @@ import pytest
 from tests.waiting import PATIENCE, until
 from tests.webapp.building import conversation, entries, followed, heard, managed, said, usage, user, wire
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.background import BackgroundSummaries, due, fill_of
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
@@ -125,11 +125,11 @@ class TestPrunes:
         """A second click during the first is refused before the model is asked, and so is a summary on request."""
         model, background = slow
         prunes, plan = by_summary(app, model)
-        clicked = click(lambda: prunes.apply("s", PruneRequest(plan_id=plan)))
+        clicked = click(lambda: prunes.apply("s", PruneBody(plan_id=plan)))
         assert model.asked.wait(PATIENCE)
         assert background.running("s")
         with pytest.raises(Conflict, match="already"):
-            prunes.apply("s", PruneRequest(plan_id=plan))
+            prunes.apply("s", PruneBody(plan_id=plan))
         assert not background.summarise("s").started
         model.go.set()
         clicked.join(PATIENCE)
@@ -140,7 +140,7 @@ class TestPrunes:
         """Cancelling the summary of a prune leaves the session as it was."""
         model, background = slow
         prunes, plan = by_summary(app, model)
-        clicked = click(lambda: prunes.apply("s", PruneRequest(plan_id=plan)))
+        clicked = click(lambda: prunes.apply("s", PruneBody(plan_id=plan)))
         assert model.asked.wait(PATIENCE)
         assert background.cancel("s")
         clicked.join(PATIENCE)
@@ -154,7 +154,7 @@ def by_summary(app: App, write: SummaryWriter) -> tuple[Prunes, str]:
     summaries = PlanSummaries(app.environment, Summarising(app.environment, app.histories, write))
     planning = app.prunes._planning
     prunes = Prunes(app.environment, app.histories, planning, app.messages, summaries)
-    plan = prunes.plan("s", PlanRequest(max_tokens=app.sessions.get("s").pruned.tokens // 2))
+    plan = prunes.plan("s", PlanBody(max_tokens=app.sessions.get("s").pruned.tokens // 2))
     assert plan.summary is not None
     return prunes, plan.plan_id
 

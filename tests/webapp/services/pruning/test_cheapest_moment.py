@@ -10,8 +10,8 @@ from scoring.models import PruneCost
 from tests.waiting import until
 from tests.webapp.building import heard, managed, wire
 from webapp.app import App
+from webapp.bodies import PlanBody
 from webapp.events import CacheExpired, ContextPruned, Event
-from webapp.services.planning.requests import PlanRequest
 from webapp.services.session.session import Session
 
 MINUTE = 60_000
@@ -76,7 +76,7 @@ def pruned(events: list[Event]) -> list[ContextPruned]:
 
 def cost(app: App, session: str) -> PruneCost:
     """Return what a prune of a session costs now."""
-    return app.prunes.plan(session, PlanRequest()).cache
+    return app.prunes.plan(session, PlanBody()).cache
 
 
 class TestAutomaticPruning:
