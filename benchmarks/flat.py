@@ -20,7 +20,7 @@ from benchmarks import sessions
 from benchmarks.rows import Row, elapsed_ms, percentile
 from tests import postgresql
 from webapp.app import App
-from webapp.bodies import PlanBody
+from webapp.bodies import PlanBody, SessionsQuery
 from webapp.config import Config
 from webapp.store.engine import Engine
 from webapp.store.keys import SESSION_TABLES, SHIFT
@@ -59,7 +59,7 @@ class _Asked:
             "append": lambda one: app.ingest.append_messages(one, [more.pop()]),
             "open": lambda one: (app.sessions.get(one), app.messages.page(one)),
             "plan": lambda one: app.prunes.plan(one, PlanBody(max_tokens=50_000)),
-            "list": lambda _: app.sessions.page(limit=100),
+            "list": lambda _: app.sessions.page(SessionsQuery(limit=100)),
             "search for a rare word": lambda _: app.search.everywhere(RARE),
             "search for the rarest word": lambda _: app.search.everywhere(RAREST),
             "search for a common word": lambda _: app.search.everywhere(COMMON),

@@ -13,7 +13,7 @@ from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
-from webapp.bodies import PruneBody
+from webapp.bodies import PruneBody, SessionChange
 
 # Returns whether the chart has a pixel of a colour.
 PAINTED = """colour => {
@@ -273,7 +273,7 @@ class TestTheChart:
         expect(page.get_by_text("No messages yet.")).to_contain_text(
             f"POST {server.url}/api/sessions/{session.id}/messages"
         )
-        server.app.sessions.patch(session.id, title="Still empty")
+        server.app.sessions.patch(session.id, SessionChange(title="Still empty"))
         expect(page.get_by_role("heading", name="Still empty")).to_be_visible()
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
@@ -334,7 +334,7 @@ class TestAutomaticPruning:
     def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
         """The toast's button restores the pruned messages."""
         session = managed(server, 52)
-        server.app.sessions.patch(session, automatic=True)
+        server.app.sessions.patch(session, SessionChange(automatic=True))
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".live")).to_have_text("live")
         expect(page.locator(".msg").first).to_be_visible()

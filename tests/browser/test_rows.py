@@ -12,8 +12,7 @@ from tests.browser.session_page import open_session, row
 from tests.browser.waiting import LIST, drawn, hold, holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
-from webapp.bodies import PruneBody
-from webapp.services.planning.message_pages import PageRequest
+from webapp.bodies import MessagesQuery, PruneBody
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 SLIDING = re.compile(r"\bentering\b")
@@ -34,7 +33,7 @@ def rows(page: Page) -> Locator:
 
 def identity(server: Server, session: str, number: int) -> str:
     """Return the id of a message."""
-    page = server.app.messages.page(session, PageRequest(sort="oldest", after=str(number - 1), limit=1))
+    page = server.app.messages.page(session, MessagesQuery(sort="oldest", after=str(number - 1), limit=1))
     return page.messages[0].id
 
 

@@ -13,8 +13,7 @@ from tests.browser.session_page import APPLY, copied, open_session, row, tokens_
 from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
-from webapp.bodies import PlanBody, PruneBody
-from webapp.services.planning.message_pages import PageRequest
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.store.operations import Facts
 
 EVIL = "<script>window.hurt = true</script><img src=x onerror='window.hurt = true'> & <b>bold</b>"
@@ -325,7 +324,7 @@ class TestHistory:
         """Undoing an older operation asks first and names the later ones."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneBody())
-        listed = server.app.messages.page(session, PageRequest(limit=1)).messages
+        listed = server.app.messages.page(session, MessagesQuery(limit=1)).messages
         server.app.operations.pin(session, listed[0].id)
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()

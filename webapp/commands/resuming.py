@@ -23,7 +23,7 @@ from webapp.services.transfer.resuming import WAITING_DAYS
 @click.option("--prune", is_flag=True, help="Prune the session first.")
 @click.option(
     "--max-tokens",
-    type=click.IntRange(min=0, max=2**53 - 1),  # the range of a body
+    type=click.IntRange(min=0),
     metavar="N",
     help="The tokens to prune to; by default the session's aim. Implies --prune.",
 )

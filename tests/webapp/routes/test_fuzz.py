@@ -18,7 +18,7 @@ from tests.shared import ROOT
 from tests.webapp.promises import document
 from webapp import create_app
 from webapp.app import App
-from webapp.bodies import PruneBody
+from webapp.bodies import ModelRow, PruneBody
 from webapp.config import Config
 from webapp.wiring import build
 
@@ -133,7 +133,7 @@ def existing(app: App, path: str) -> dict[str, Any]:
         found["webhook_id"] = app.webhooks.add(RECEIVER).webhook.id
         found["delivery_id"] = app.webhooks.test(found["webhook_id"]).deliveries[0].id
     if "{name}" in path:
-        found["name"] = app.models.put("a", window=100_000).name
+        found["name"] = app.models.put("a", ModelRow(window=100_000)).name
     return {name: value for name, value in found.items() if f"{{{name}}}" in path}
 
 

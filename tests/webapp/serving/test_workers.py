@@ -18,7 +18,7 @@ from tests.queues import missing, redis_server
 from tests.waiting import PATIENCE, until
 from tests.webapp.serving.processes import answers, started, workers_of
 from tests.webapp.workers import Worker, say
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import PlanBody, PruneBody, SessionChange
 from webapp.config import Config
 from webapp.errors import Conflict, StalePlan
 from webapp.services.pruning.background import BackgroundSummaries
@@ -75,7 +75,7 @@ class TestPlans:
         """A stale plan is not applied."""
         first, second = pair
         shown = first.app.prunes.plan("a", PlanBody(max_tokens=900))
-        second.app.sessions.patch("a", settings={"fresh_tail": 9})
+        second.app.sessions.patch("a", SessionChange(settings={"fresh_tail": 9}))
         with pytest.raises(StalePlan, match="look at a new one"):
             second.app.prunes.apply("a", PruneBody(plan_id=shown.plan_id))
 
@@ -130,7 +130,7 @@ class TestOneAtATime:
         first, _ = pair
         tokens = first.app.sessions.stats("a").tokens
         settings = {"cap_tokens": tokens + 2_000, "target_percent": 100, "fresh_tail": 2}
-        first.app.sessions.patch("a", automatic=True, settings=settings)
+        first.app.sessions.patch("a", SessionChange(automatic=True, settings=settings))
         threads = [
             threading.Thread(target=say, args=(at, *(f"{n} {at is first} {WORDS * 6}" for n in range(20))))
             for at in pair

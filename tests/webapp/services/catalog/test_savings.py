@@ -6,7 +6,7 @@ import pytest
 
 from tests.webapp.building import managed, wire
 from webapp.app import App
-from webapp.bodies import PruneBody
+from webapp.bodies import PruneBody, SessionChange
 from webapp.store.copies import CopyRow
 from webapp.store.savings import SavedRow
 
@@ -47,7 +47,7 @@ class TestSavings:
 
     def test_of_an_unknown_model_have_no_price(self, app: App, pruned: str) -> None:
         """The amount is then marked as a lower bound."""
-        app.sessions.patch(pruned, model="nobody-knows-this")
+        app.sessions.patch(pruned, SessionChange(model="nobody-knows-this"))
         app.ingest.append_messages(pruned, [wire("assistant", "done")])
         found = app.savings.all()
         assert (found.amount, found.at_least) == (None, True)

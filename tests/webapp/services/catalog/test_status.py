@@ -8,6 +8,7 @@ import pytest
 
 from tests.webapp.building import conversation, entry, followed, managed, said, usage, user, wire
 from webapp.app import App
+from webapp.bodies import ModelRow, SessionChange
 from webapp.errors import NotFound
 
 
@@ -16,7 +17,7 @@ class TestStatus:
 
     def test_has_both_triggers_as_bars(self, app: App) -> None:  # S7
         """The bars count messages and tokens since the last summary."""
-        app.models.put("small", window=100_000)
+        app.models.put("small", ModelRow(window=100_000))
         followed(app, *conversation(4), user("end"), model="small")
         bars = app.status.of("s").triggers
         assert bars[0].text == "Messages 17 / 30 (56.7 %)"
@@ -42,7 +43,7 @@ class TestStatus:
         """The status has a percentage only if a summary is made at the limit."""
         app.background.close()  # no summary is made while the status is read
         session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
-        app.sessions.patch(session, automatic=automatic)
+        app.sessions.patch(session, SessionChange(automatic=automatic))
         status = app.status.of(session)
         assert status.made == made
         bar = status.triggers[0]

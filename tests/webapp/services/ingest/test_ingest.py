@@ -26,7 +26,7 @@ from tests.webapp.building import (
 )
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown, UsageReport
 from webapp.app import App
-from webapp.bodies import PruneBody
+from webapp.bodies import PruneBody, SessionChange
 from webapp.config import Config
 from webapp.errors import Conflict, Invalid, Malformed, NotFound, TooLarge
 from webapp.events import Event, MessagesAppended
@@ -122,7 +122,7 @@ class TestRecords:
         other, write = build(config), app.ingest._writer._write
 
         def later(*values: Any) -> Any:
-            other.sessions.patch("s", title="chosen by hand")
+            other.sessions.patch("s", SessionChange(title="chosen by hand"))
             return write(*values)
 
         monkeypatch.setattr(app.ingest._writer, "_write", later)
@@ -309,7 +309,7 @@ class TestAutomaticPruning:
     def test_is_off_if_switched_off_for_the_session(self, app: App) -> None:  # X9
         """A session that is not automatic is never pruned by an append."""
         session = managed(app, settings=self.settings())
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         for n in range(12):
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
         assert app.sessions.get(session).prunes == 0

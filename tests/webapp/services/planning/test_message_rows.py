@@ -6,9 +6,8 @@ import pytest
 
 from tests.webapp.building import call, conversation, followed, result, user
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.services.planning.answers import Call
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.message_rows import contributions
 
 
@@ -18,7 +17,7 @@ class TestRow:
     def test_shows_the_contribution_of_each_signal(self, app: App) -> None:  # X3
         """The contributions add up to the score."""
         followed(app, *conversation(10), user("end"))
-        rows = app.messages.page("s", PageRequest(limit=50)).messages
+        rows = app.messages.page("s", MessagesQuery(limit=50)).messages
         assert len(rows) == 41
         for row in rows:
             assert sum(row.contributions.values()) == pytest.approx(row.score, abs=0.05)

@@ -10,7 +10,7 @@ import pytest
 from tests.waiting import until
 from tests.webapp.building import heard, wire
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import PlanBody, PruneBody, SessionChange, SessionsQuery
 from webapp.events import SessionJudged
 from webapp.services.planning.planning import Planning
 
@@ -71,7 +71,7 @@ class TestVerdicts:
         """Close to the target too few calls are left to pay back."""
         session = reading(app, 6)
         tokens = app.sessions.get(session).pruned.tokens
-        app.sessions.patch(session, settings={"cap_tokens": tokens + 500})
+        app.sessions.patch(session, SessionChange(settings={"cap_tokens": tokens + 500}))
         assert app.verdicts.of(session).kind == "fine"
 
     def test_advise_a_prune_above_the_target(self, app: App) -> None:  # X18
@@ -89,14 +89,14 @@ class TestVerdicts:
         """Lists judge sessions from their rows."""
         reading(app, 4)
         monkeypatch.setattr(Planning, "make", None)
-        (listed,) = app.sessions.list(sort="verdict")
+        (listed,) = app.sessions.list(SessionsQuery(sort="verdict"))
         assert listed.verdict.kind == "fine"
 
     def test_order_the_list(self, app: App) -> None:  # X18
         """Sessions that need an action come first, before newer ones."""
         full = reading(app, 4, settings={"cap_tokens": 5_000})
         calm, empty = reading(app, 1), app.sessions.create(model=MODEL).id
-        assert [one.id for one in app.sessions.list(sort="verdict")] == [full, calm, empty]
+        assert [one.id for one in app.sessions.list(SessionsQuery(sort="verdict"))] == [full, calm, empty]
         assert app.sessions.list()[0].id != full
 
 
@@ -107,7 +107,7 @@ class TestPrices:
         """The row has the verdict of the session page and its place in the order."""
         session, calm = reading(app, 6), reading(app, 1)
         own = app.verdicts.of(session)
-        rows = app.sessions.list(sort="verdict")
+        rows = app.sessions.list(SessionsQuery(sort="verdict"))
         assert own.kind == "clear"
         assert (rows[0].id, rows[0].verdict) == (session, own)
         assert calm in {row.id for row in rows[1:]}
@@ -128,7 +128,7 @@ class TestPrices:
         action = app.verdicts.of(session).action
         assert action is not None
         if act == "settings":
-            app.sessions.patch(session, settings={"stage_superseded": False})
+            app.sessions.patch(session, SessionChange(settings={"stage_superseded": False}))
         else:
             app.prunes.apply(session, PruneBody(max_tokens=action.max_tokens))
         if act == "undo":

@@ -12,7 +12,7 @@ import pytest
 from tests.waiting import PATIENCE, until
 from tests.webapp.building import conversation, entries, followed, heard, managed, said, usage, user, wire
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.pruning.background import BackgroundSummaries, due, fill_of
@@ -150,7 +150,7 @@ class TestPrunes:
 
 def by_summary(app: App, write: SummaryWriter) -> tuple[Prunes, str]:
     """Return prunes whose summaries `write` makes, and the id of a plan that asks for one."""
-    app.sessions.patch("s", settings={"strategy": "summarise"})
+    app.sessions.patch("s", SessionChange(settings={"strategy": "summarise"}))
     summaries = PlanSummaries(app.environment, Summarising(app.environment, app.histories, write))
     planning = app.prunes._planning
     prunes = Prunes(app.environment, app.histories, planning, app.messages, summaries)
@@ -198,9 +198,9 @@ class TestAutomatic:
 
     def test_cuts_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
         """Automatic pruning is on but cannot drop enough."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         session = managed(app, model="small")
-        app.sessions.patch(session, automatic=True)
+        app.sessions.patch(session, SessionChange(automatic=True))
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", "word " * 9_000)])
         until(lambda: any(isinstance(e, ContextPruned) and e.reason == "emergency" for e in events))

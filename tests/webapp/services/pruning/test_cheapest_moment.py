@@ -10,7 +10,7 @@ from scoring.models import PruneCost
 from tests.waiting import until
 from tests.webapp.building import heard, managed, wire
 from webapp.app import App
-from webapp.bodies import PlanBody
+from webapp.bodies import ModelRow, PlanBody, SessionChange
 from webapp.events import CacheExpired, ContextPruned, Event
 from webapp.services.session.session import Session
 
@@ -45,7 +45,7 @@ def words(n: int, tokens: int) -> dict[str, Any]:
 def automatic(app: App, *, model: str = OPUS, **rules: Any) -> str:
     """Create a session with automatic pruning and a target of 20,000 tokens; return its id."""
     session = managed(app, model=model, settings={"cap_tokens": 20_000, "aim_percent": 5.0, **rules})
-    app.sessions.patch(session, automatic=True)
+    app.sessions.patch(session, SessionChange(automatic=True))
     return session
 
 
@@ -142,7 +142,7 @@ class TestAutomaticPruning:
         """With another model the next call writes everything."""
         session = automatic(app)
         above(app, session)
-        app.sessions.patch(session, model="claude-sonnet-4-5")
+        app.sessions.patch(session, SessionChange(model="claude-sonnet-4-5"))
         assert cost(app, session).break_even_calls == 0
         events = heard(app)
         app.ingest.append_messages(session, [words(99, 10)])
@@ -161,7 +161,7 @@ class TestAutomaticPruning:
 
     def test_does_not_wait_until_the_window_is_full(self, app: App, clock: Clock) -> None:  # X26
         """With less room than a turn takes it acts, cache or not."""
-        app.models.put(OPUS, window=32_768)
+        app.models.put(OPUS, ModelRow(window=32_768))
         session = automatic(app, aim_percent=30.0)
         for n in range(40):
             events = call(app, session, n)
@@ -228,7 +228,7 @@ class TestThePrice:
     def test_falls_to_nothing_when_the_cache_is_cold(self, app: App, clock: Clock) -> None:  # X26
         """The saving on the first call then is known before."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         warm = cost(app, session)
         clock.later(6)
@@ -239,7 +239,7 @@ class TestThePrice:
     def test_counts_only_what_a_change_leaves_of_use(self, app: App, clock: Clock) -> None:  # X26
         """After a drop in the middle the next call writes everything behind it anyway; after that call it does not."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         before = cost(app, session)
         numbers = [m for m in app.messages.page(session).messages if m.fate == "goes"]
@@ -252,7 +252,7 @@ class TestThePrice:
     def test_changes_the_verdict_when_the_cache_expires(self, app: App, clock: Clock) -> None:  # X26, X18
         """A price that was found with a warm cache is not used when it is cold."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         assert app.verdicts.of(session).kind == "wait"
         clock.later(6)

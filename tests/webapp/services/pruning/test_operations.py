@@ -19,7 +19,7 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, OperationUndone
 
@@ -91,7 +91,7 @@ class TestByHand:
         """The unit is dropped before those with lower scores, and a second request removes the mark."""
         followed(app, *conversation(10), user("end"))
         tokens = app.sessions.get("s").pruned.tokens
-        app.sessions.patch("s", settings={"fresh_tail": 0})
+        app.sessions.patch("s", SessionChange(settings={"fresh_tail": 0}))
         app.operations.drop_first("s", mid(app, "s", 38))
         assert {m.number for m in app.prunes.plan("s", PlanBody(max_tokens=tokens - 1)).removed} == {
             38,

@@ -29,11 +29,10 @@ from tests.webapp.building import (
 from webapp.agents.records import UsageReport
 from webapp.agents.view import ViewMessage
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
 from webapp.services.context.transcript_view import places
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 
@@ -65,7 +64,7 @@ class TestPlan:
     def test_adds_up_where_parts_are_rounded(self, app: App, most: int) -> None:  # X11
         """Its groups free what it frees and saves, to the token, if the model's tokens are not the counted ones."""
         followed(app, *conversation(10), user("end"), model="gpt-5.1")
-        app.sessions.patch("s", model="claude-opus-4-7")
+        app.sessions.patch("s", SessionChange(model="claude-opus-4-7"))
         plan = app.prunes.plan("s", PlanBody(max_tokens=most))
         assert plan.before.tokens - plan.after.tokens == plan.freed == plan.cache.saved_per_call
         assert sum(group.tokens for group in plan.groups) == plan.freed
@@ -93,7 +92,7 @@ class TestPlan:
     def test_names_its_weights_and_tail(self, app: App) -> None:  # X4
         """Tried weights replace those of the session's task type."""
         followed(app, *conversation(12), user("end"))
-        app.sessions.patch("s", settings={"task_type": "support", "fresh_tail": 1})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "support", "fresh_tail": 1}))
         saved = app.prunes.plan("s", PlanBody())
         assert (saved.weights_of, saved.fresh_tail) == ("support", 1)
         assert saved.own_settings == ["fresh_tail", "task_type"]
@@ -103,13 +102,13 @@ class TestPlan:
         tried = {"task_types": {"support": {"weights": weights}}, "fresh_tail": 5}
         plan = app.prunes.plan("s", PlanBody(settings=tried))
         assert (plan.weights, plan.fresh_tail) == (weights, 5)
-        app.sessions.patch("s", settings={"task_type": "coding"})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "coding"}))
         assert app.prunes.plan("s", PlanBody()).weights_of is None
 
     def test_counts_the_fates_that_tried_settings_change(self, app: App) -> None:  # X4
         """The comparison is with the plan of the saved settings at the same cut."""
         followed(app, *conversation(12), user("end"))
-        app.sessions.patch("s", settings={"cap_tokens": 1_000, "guarded_percent": 0})
+        app.sessions.patch("s", SessionChange(settings={"cap_tokens": 1_000, "guarded_percent": 0}))
         same = app.prunes.plan("s", PlanBody(compare=True))
         other = app.prunes.plan("s", PlanBody(compare=True, settings={"strategy": "score", "fresh_tail": 2}))
         assert same.changed == 0
@@ -199,14 +198,14 @@ class TestApply:
     def test_accepts_a_budget_of_zero(self, app: App) -> None:  # B9
         """With a budget of 0 only protected messages stay."""
         followed(app, *conversation(10))
-        app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
+        app.sessions.patch("s", SessionChange(settings={"fresh_tail": 0, "user_words_tokens": 0}))
         app.prunes.apply("s", PruneBody(max_tokens=0))
         assert context_numbers(app, "s") == [40]
 
     def test_keeps_calls_with_their_results(self, app: App) -> None:  # P4
         """Repeated prunes never separate a call from its result."""
         followed(app, *conversation(10), user("end"))
-        app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
+        app.sessions.patch("s", SessionChange(settings={"fresh_tail": 0, "user_words_tokens": 0}))
         for _ in range(5):
             tokens = app.sessions.get("s").pruned.tokens
             app.prunes.apply("s", PruneBody(max_tokens=tokens // 2))
@@ -240,7 +239,7 @@ class TestShortening:
         assert plan.shortened_count == len(plan.shortened) > 0
         assert {m.fate for m in plan.shortened} == {"shortened"}
         assert any("test_empty_rows" in m.reason for m in plan.shortened)
-        assert app.messages.page("s", PageRequest(fate="shortened", plan_id=plan.plan_id)).total == len(
+        assert app.messages.page("s", MessagesQuery(fate="shortened", plan_id=plan.plan_id)).total == len(
             plan.shortened
         )
         whole = app.context.get("s", "openai").messages

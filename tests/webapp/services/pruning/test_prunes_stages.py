@@ -10,7 +10,7 @@ import pytest
 from scoring.messages import Message
 from tests.webapp.building import call, entry, followed, mid, result, said, user
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.services.planning.answers import PlanGroup
 
 LOG = "".join(f"line {n} of the build\n" for n in range(300))
@@ -120,7 +120,7 @@ class TestTheTombstone:
         turns = [m for n in range(6) for m in (user(f"go {n}"), call(f"c{n}"), result(f"c{n}", f"{n} {LOG}"))]
         session = followed(app, *turns, user("thanks"))
         rules = {"tool_outputs_keep_tokens": 3_000, "tool_outputs_minimum_gain": 1_000}
-        app.sessions.patch(session, settings={"strategy": "tool_outputs_first", **rules})
+        app.sessions.patch(session, SessionChange(settings={"strategy": "tool_outputs_first", **rules}))
         return session
 
     def prune(self, app: App, session: str) -> int:
@@ -176,6 +176,8 @@ class TestTheTombstone:
         self.prune(app, pruned)
         [once, *_] = self.outputs(app, pruned)
         app.operations.undo(pruned)
-        app.models.put("small", window=8_192)
-        app.sessions.patch(pruned, model="small", settings={"fresh_tail": 2, "min_recent_messages": 2})
+        app.models.put("small", ModelRow(window=8_192))
+        app.sessions.patch(
+            pruned, SessionChange(model="small", settings={"fresh_tail": 2, "min_recent_messages": 2})
+        )
         assert once in self.outputs(app, pruned)

@@ -33,9 +33,8 @@ from tests.webapp.building import (
 )
 from webapp.agents.records import Compaction
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.errors import BusyStore, Conflict, CoppiceError, StalePlan
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.planning import PlanInputs, Planning
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.session import Session
@@ -360,7 +359,7 @@ class TestSnapshots:
 
         def look() -> None:
             for n in range(todo):
-                page = app.messages.page("s", PageRequest(sort=("newest", "score")[n % 2], limit=1000))
+                page = app.messages.page("s", MessagesQuery(sort=("newest", "score")[n % 2], limit=1000))
                 assert page.counts["all"] >= len(page.messages) > 0
 
         def plan() -> None:

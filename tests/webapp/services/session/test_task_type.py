@@ -26,7 +26,7 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import PlanBody, PruneBody, SessionChange
 from webapp.services.session.answers import Likeness, SessionTaskType
 from webapp.services.session.session import Session
 from webapp.store.sqlite.migrations import m003_facts_for_task_types
@@ -73,13 +73,13 @@ class TestTaskType:
     def test_can_be_chosen_for_one_session_and_reset(self, app: App) -> None:  # B18
         """A choice overrides the recognised type, and null restores it."""
         followed(app, *work(5))
-        app.sessions.patch("s", settings={"task_type": "research"})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "research"}))
         assert (of(app).name, of(app).own) == ("research", True)
         assert of(app).reason == "research was chosen for this session"
         assert of(app).looks_like.name == "coding"
-        app.sessions.patch("s", settings={"task_type": "any"})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "any"}))
         assert of(app).reason == "this session uses the common settings"
-        app.sessions.patch("s", settings={"task_type": None})
+        app.sessions.patch("s", SessionChange(settings={"task_type": None}))
         assert (of(app).name, of(app).own) == ("coding", False)
 
     def test_can_be_chosen_for_all_sessions(self, app: App) -> None:  # B18
@@ -188,7 +188,7 @@ class TestPlans:
         row = app.store.sessions.get("s")
         assert app.prunes._planning.make(Session.of(app.environment, row)).plan.parts["keywords"][-2] == 1.0
         assert asked == []
-        app.sessions.patch("s", settings={"task_type": "any"})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "any"}))
         row = app.store.sessions.get("s")
         assert app.prunes._planning.make(Session.of(app.environment, row)).plan.parts["keywords"][-2] == 0.0
 

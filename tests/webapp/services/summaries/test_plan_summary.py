@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from scoring.summary.sections import SECTIONS
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, Written
@@ -97,7 +96,7 @@ class TestApplying:
     def test_is_explained(self, app: App, session: str) -> None:  # X3
         """Each summarised message and the operation give the reason."""
         n = app.prunes.apply(session, PRUNE).operation.n
-        page = app.messages.page(session, PageRequest(fate="out"))
+        page = app.messages.page(session, MessagesQuery(fate="out"))
         assert {row.cause for row in page.messages} == {"summarised"}
         one = app.operations.one(session, n)
         assert (one.strategy, one.summary) == ("summarise", 1)
