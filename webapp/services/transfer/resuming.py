@@ -21,7 +21,7 @@ from scoring.tokens import part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.agent import Transcripts
 from webapp.agents.view import View
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import MOST, PlanBody, PruneBody
 from webapp.errors import Conflict
 from webapp.events import Event, SessionCreated
 from webapp.services.context.pruned_view import view_items
@@ -104,7 +104,8 @@ class Resuming:
 
     def _prune(self, session_id: str, max_tokens: int | None) -> int | None:
         """Prune a session and return the operation's number; None if nothing needs to be dropped."""
-        plan = self._prunes.plan(session_id, PlanBody(max_tokens=max_tokens))
+        most = None if max_tokens is None else min(max_tokens, MOST)  # a command takes any number
+        plan = self._prunes.plan(session_id, PlanBody(max_tokens=most))
         if plan.nothing_to_do is not None:
             return None
         return self._prunes.apply(session_id, PruneBody(plan_id=plan.plan_id)).operation.n
