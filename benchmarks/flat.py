@@ -20,8 +20,8 @@ from benchmarks import sessions
 from benchmarks.rows import Row, elapsed_ms, percentile
 from tests import postgresql
 from webapp.app import App
+from webapp.bodies import PlanBody, SessionsQuery
 from webapp.config import Config
-from webapp.services.planning.requests import PlanRequest
 from webapp.store.engine import Engine
 from webapp.store.keys import SESSION_TABLES, SHIFT
 from webapp.store.sql import listed
@@ -58,8 +58,8 @@ class _Asked:
         self.work: dict[str, Callable[[str], object]] = {
             "append": lambda one: app.ingest.append_messages(one, [more.pop()]),
             "open": lambda one: (app.sessions.get(one), app.messages.page(one)),
-            "plan": lambda one: app.prunes.plan(one, PlanRequest(max_tokens=50_000)),
-            "list": lambda _: app.sessions.page(limit=100),
+            "plan": lambda one: app.prunes.plan(one, PlanBody(max_tokens=50_000)),
+            "list": lambda _: app.sessions.page(SessionsQuery(limit=100)),
             "search for a rare word": lambda _: app.search.everywhere(RARE),
             "search for the rarest word": lambda _: app.search.everywhere(RAREST),
             "search for a common word": lambda _: app.search.everywhere(COMMON),

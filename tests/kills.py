@@ -26,9 +26,9 @@ from tests import postgresql
 from tests.disks import AVAILABLE, Image, disk, laid_out
 from tests.webapp.building import conversation, entries, followed, managed, mid, wire
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.config import Config, Database
 from webapp.errors import CoppiceError
-from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
 LONGEST_SECONDS = 0.12  # a child works for less
@@ -70,7 +70,7 @@ def _other(app: App, rng: random.Random, n: int) -> None:
         case 0:
             app.ingest.append_records("s", entries(*conversation(1), start=1_000 * rng.randrange(1_000) + n))
         case 1:
-            app.prunes.apply("s", PruneRequest(max_tokens=rng.randrange(100, 900)))
+            app.prunes.apply("s", PruneBody(max_tokens=rng.randrange(100, 900)))
         case 2:
             app.operations.undo("s")
         case 3:

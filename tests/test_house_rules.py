@@ -57,6 +57,13 @@ def emits_in(module: Module) -> Iterator[str]:
             yield f"{module.path}:{node.lineno} emits; only webapp/live/gateway.py does"
 
 
+def unpacked_in(module: Module) -> Iterator[str]:
+    """Yield the calls with keywords out of a mapping, whose names no type checker compares."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords):
+            yield f"{module.path}:{node.lineno} unpacks keywords; pass the body itself, or its fields by name"
+
+
 def operations_in(module: Module) -> Iterator[str]:
     """Yield the calls that store an operation."""
     for node in ast.walk(module.tree):
@@ -236,6 +243,22 @@ class TestSocketIo:
         """Elements take their data from static/shared/socket.js."""
         knowing = [path for path, text in our_scripts().items() if "socket.io-client" in text]
         assert knowing == ["static/shared/socket.js"]
+
+
+class TestRequests:
+    """The bodies and queries of HTTP and Socket.IO."""
+
+    def test_are_passed_where_the_type_checker_sees_it(self) -> None:
+        """A renamed field fails it, instead of the request."""
+        edge = [one for one in read_modules().values() if re.match(r"webapp\.(routes|live)\.", one.name)]
+        # The parsed arguments of a route, which its signature names, and the options of a table.
+        lines = [line for one in edge if one.name != "webapp.routes.api.routing" for line in unpacked_in(one)]
+        assert not lines, "\n" + "\n".join(lines)
+
+    @pytest.mark.parametrize("text", ["plan(**body.given())", "plan(PlanRequest(**fields))"])
+    def test_that_are_unpacked_are_seen(self, text: str) -> None:
+        """The mapping can come from anywhere."""
+        assert len(list(unpacked_in(source(text)))) == 1
 
 
 class TestOperations:

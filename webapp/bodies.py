@@ -41,9 +41,9 @@ Json = dict[str, Any]
 
 
 class Sent(BaseModel):
-    """The base of all that clients send: no unknown fields."""
+    """The base of all that clients send: no unknown fields, and no changes after parsing."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     def given(self) -> Json:
         """Return only the fields that were sent."""

@@ -18,7 +18,7 @@ from tests.browser.session_page import APPLY
 from tests.browser.waiting import drawn, hold, holds, intercept
 from tests.servers import Server
 from tests.waiting import PATIENCE
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 
 # With a title too long for any screen, to find pages that grow with it.
 managed = partial(writing.managed, title="A managed session " + "with a title that goes on " * 12)
@@ -57,7 +57,7 @@ def open_plan(page: Page, server: Server) -> None:
 def open_history(page: Page, server: Server) -> None:
     """Open a pruned session with its history."""
     session = above_target(server)
-    server.app.prunes.apply(session, PruneRequest())
+    server.app.prunes.apply(session, PruneBody())
     page.goto(f"{server.url}/sessions/{session}")
     page.get_by_role("tab", name="History").click()
     page.get_by_role("button", name="Compare").click()
@@ -83,7 +83,7 @@ def open_chosen(page: Page, server: Server) -> None:
 def open_archive(page: Page, server: Server) -> None:
     """Open the list of messages that are out of the context."""
     session = above_target(server)
-    server.app.prunes.apply(session, PruneRequest())
+    server.app.prunes.apply(session, PruneBody())
     page.goto(f"{server.url}/sessions/{session}")
     page.get_by_role("tab", name="Archive").click()
     expect(page.get_by_role("button", name="Restore").first).to_be_visible()

@@ -13,7 +13,7 @@ from tests.browser.settings_page import of_type
 from tests.browser.waiting import hold_joining, holds, until
 from tests.browser.writing import managed
 from tests.servers import Server
-from webapp.services.planning.message_pages import PageRequest
+from webapp.bodies import MessagesQuery
 
 
 class TestSteps:
@@ -285,7 +285,7 @@ class TestNarrowest:
         session = managed(server, 20, tokens=50)
         for _ in range(10):
             server.app.operations.pin(
-                session, server.app.messages.page(session, PageRequest(limit=1)).messages[0].id
+                session, server.app.messages.page(session, MessagesQuery(limit=1)).messages[0].id
             )
             server.app.operations.undo(session)
         open_session(page, server, session)

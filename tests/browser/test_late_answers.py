@@ -14,8 +14,7 @@ from tests.browser.waiting import LIST, drawn, fast_forward, hold, intercept, un
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from tests.webapp.building import call, followed, mid, result, said, user
-from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody, SessionChange
 
 MODEL = "nobody-knows-this"
 
@@ -75,7 +74,7 @@ class TestALateAnswer:
         with held(page, "**/stats"):
             page.goto(f"{server.url}/sessions/{session}")
             expect(page.locator(".live")).to_have_text("live")
-            server.app.sessions.patch(session, title="Named meanwhile")
+            server.app.sessions.patch(session, SessionChange(title="Named meanwhile"))
             expect(page.locator("h1")).to_have_text(re.compile("Named meanwhile"))
             tab = page.get_by_role("tab", name="Archive")
             tab.click()
@@ -174,7 +173,7 @@ class TestALateAnswer:
         """Messages that keep coming do not keep the fates of older ones from the list."""
         session = managed(server, 60, tokens=50)
         open_and_settle(page, f"{server.url}/sessions/{session}")
-        message = server.app.messages.page(session, PageRequest(limit=10)).messages[9]
+        message = server.app.messages.page(session, MessagesQuery(limit=10)).messages[9]
         asked = hold(page, LIST, lambda: server.app.operations.pin(session, message.id))
         feed(server, session, 1, start=60)
         expect(page.locator('.msg[aria-rowindex="2"] .m-number')).to_have_text("61")
@@ -294,8 +293,8 @@ class TestAnOpenSession:
         shortened = page.get_by_role("heading", name="In the context, shortened")
         expect(page.locator(".msg-detail pre")).to_have_count(1)
         expect(page.locator(".live")).to_have_text("live")
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=10**9, shorten=[mid(app, session, 3)]))
-        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=10**9, shorten=[mid(app, session, 3)]))
+        done = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         expect(shortened).to_be_visible()
         app.operations.undo(session, done.operation.n)
         expect(shortened).to_have_count(0)

@@ -14,8 +14,8 @@ from tests.browser.session_page import open_and_settle
 from tests.browser.waiting import fast_forward, holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
+from webapp.bodies import MessagesQuery, ModelRow
 from webapp.errors import BusyStore
-from webapp.services.planning.message_pages import PageRequest
 
 
 class TestALostConnection:
@@ -88,7 +88,7 @@ class TestALostConnection:
             expect(page.locator(".models tbody tr").first).to_be_visible()
             expect(page.locator(".live")).to_have_text("live")
             cut(page, cable)
-            server.app.models.put("a-model-of-mine", window=16_384)
+            server.app.models.put("a-model-of-mine", ModelRow(window=16_384))
             cable.mend()
             expect(page.locator(".models")).to_contain_text("a-model-of-mine")
             expect(page.get_by_label("Not used for")).to_have_value("30")
@@ -355,7 +355,7 @@ class TestReadsThatFailed:
 @contextmanager
 def kept_open(page: Page, server: Server, session: str) -> Iterator[None]:
     """Keep the room of a session open in another page, so that a page that reconnects gets events only."""
-    drop = server.app.messages.page(session, PageRequest(sort="oldest", limit=1)).messages[0].id
+    drop = server.app.messages.page(session, MessagesQuery(sort="oldest", limit=1)).messages[0].id
     server.app.operations.drop(session, drop)
     other = page.context.new_page()
     other.goto(f"{server.url}/sessions/{session}")

@@ -11,7 +11,7 @@ from tests.browser.session_page import open_and_settle, open_session, row
 from tests.browser.waiting import LIST, drawn, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
-from webapp.services.planning.message_pages import PageRequest
+from webapp.bodies import MessagesQuery
 
 LONG = 1_500
 REVEAL = "number => document.querySelector('message-list').reveal(number)"
@@ -112,7 +112,7 @@ class TestWindowing:
         """A reader who moved far down meanwhile stays at the same row, and the keys still move in the list."""
         session = long_session(server)
         open_session(page, server, session)
-        first = server.app.messages.page(session, PageRequest(sort="oldest", limit=1)).messages[0]
+        first = server.app.messages.page(session, MessagesQuery(sort="oldest", limit=1)).messages[0]
         whole = re.compile(r"/messages\?(?!.*last=)(?=.*offset=0)")
         asked = hold(page, whole, lambda: server.app.operations.pin(session, first.id), others=True)
         expect(row(page, LONG + 201)).to_be_in_viewport()

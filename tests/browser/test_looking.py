@@ -13,7 +13,7 @@ from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody, SessionChange
 
 # Returns whether the chart has a pixel of a colour.
 PAINTED = """colour => {
@@ -90,7 +90,7 @@ class TestTheChart:
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
         """The chart's accessible name holds its numbers, and each prune is a marker with its tokens."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         page.goto(f"{server.url}/sessions/{session}")
         expect(
             page.get_by_role("img", name=re.compile(r"^Tokens over messages, .* of 100,000, target 80,000$"))
@@ -102,7 +102,7 @@ class TestTheChart:
     def test_names_its_marks_and_opens_their_messages(self, page: Page, server: Server) -> None:  # X19
         """A prune and its undo have names, also on hover; a click opens the message before them."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         feed(server, session, 2, tokens=50, start=60)
         server.app.operations.undo(session)
         feed(server, session, 2, tokens=50, start=62)
@@ -273,7 +273,7 @@ class TestTheChart:
         expect(page.get_by_text("No messages yet.")).to_contain_text(
             f"POST {server.url}/api/sessions/{session.id}/messages"
         )
-        server.app.sessions.patch(session.id, title="Still empty")
+        server.app.sessions.patch(session.id, SessionChange(title="Still empty"))
         expect(page.get_by_role("heading", name="Still empty")).to_be_visible()
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
@@ -336,7 +336,7 @@ class TestAutomaticPruning:
     def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
         """The toast's button restores the pruned messages."""
         session = managed(server, 52)
-        server.app.sessions.patch(session, automatic=True)
+        server.app.sessions.patch(session, SessionChange(automatic=True))
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".live")).to_have_text("live")
         expect(page.locator(".msg").first).to_be_visible()

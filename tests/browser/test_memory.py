@@ -11,6 +11,7 @@ from tests.browser.waiting import drawn, fast_forward, hold, holds, intercept, o
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.webapp.building import call, entries, followed, result, said, user
+from webapp.bodies import SessionChange
 
 DECIDED = "Never run the migration twice because it drops the table."
 REFUSED = "We must not touch prod because the data is live."
@@ -177,7 +178,7 @@ class TestMemoryPage:
         proposals = page.locator(".proposal")
         expect(proposals).to_have_count(2)
         expect(page.locator(".live")).to_have_text("live")
-        change = partial(server.app.sessions.patch, "s", title="Named meanwhile")
+        change = partial(server.app.sessions.patch, "s", SessionChange(title="Named meanwhile"))
         late = hold(page, "**/api/proposals", change, others=True)
         answer = late.fetch()
         page.get_by_role("button", name=f"Dismiss: {REFUSED}").click()

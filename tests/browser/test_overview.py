@@ -20,9 +20,9 @@ from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 from tests.webapp.building import START, call, entries, followed, result, user
 from webapp.agents.records import Compaction
+from webapp.bodies import PruneBody
 from webapp.events import ImportProgressed, SettingsChanged
 from webapp.services.ingest.following import folder_variables
-from webapp.services.planning.requests import PruneRequest
 
 # Tells the page that a session [id, time] was active at that time.
 ACTIVE = """async ([id, at]) => {
@@ -428,7 +428,7 @@ class TestSavings:
         page.goto(server.url)
         expect(page.locator("tr.session-row")).to_have_count(2)
         expect(page.locator("saved-totals")).to_have_text("")
-        server.app.prunes.apply(session, PruneRequest(max_tokens=20_000))
+        server.app.prunes.apply(session, PruneBody(max_tokens=20_000))
         page.reload()
         expect(page.locator("saved-totals")).to_contain_text("No call with fewer tokens was made yet")
         feed(server, session, 2, tokens=20)
@@ -461,7 +461,7 @@ class TestSavings:
     def test_move_nothing_when_they_arrive_again(self, page: Page, server: Server) -> None:
         """On the next visit the table stands where it stays once the line has been read."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest(max_tokens=20_000))
+        server.app.prunes.apply(session, PruneBody(max_tokens=20_000))
         page.goto(server.url)
         line = page.locator("saved-totals p")
         expect(line).to_be_visible()

@@ -12,8 +12,7 @@ from tests.browser.session_page import open_session, row
 from tests.browser.waiting import LIST, drawn, hold, holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
-from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import MessagesQuery, PruneBody
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 SLIDING = re.compile(r"\bentering\b")
@@ -34,7 +33,7 @@ def rows(page: Page) -> Locator:
 
 def identity(server: Server, session: str, number: int) -> str:
     """Return the id of a message."""
-    page = server.app.messages.page(session, PageRequest(sort="oldest", after=str(number - 1), limit=1))
+    page = server.app.messages.page(session, MessagesQuery(sort="oldest", after=str(number - 1), limit=1))
     return page.messages[0].id
 
 
@@ -103,7 +102,7 @@ class TestRowsThatLeave:
     def test_go_even_under_the_pointer(self, page: Page, server: Server) -> None:
         """A message restored by an undo leaves the list of messages that are out."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         open_session(page, server, session)
         page.locator("button[data-name=out]").click()
         expect(row(page, 60)).to_have_count(0)

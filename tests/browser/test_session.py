@@ -13,8 +13,7 @@ from tests.browser.session_page import APPLY, copied, open_session, row, tokens_
 from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
-from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.store.operations import Facts
 
 EVIL = "<script>window.hurt = true</script><img src=x onerror='window.hurt = true'> & <b>bold</b>"
@@ -166,7 +165,7 @@ class TestPruning:
         assert values == ["", *STRATEGY_NAMES]
         own.select_option("summarise")
         expect(page.get_by_text("Plans of this session choose by “Summarise”.")).to_be_visible()
-        assert server.app.prunes.plan(session, PlanRequest(max_tokens=2_000)).strategy == "summarise"
+        assert server.app.prunes.plan(session, PlanBody(max_tokens=2_000)).strategy == "summarise"
         own.select_option(label="As in the settings: Foresight")
         expect(page.get_by_text("choose by “Foresight”")).to_be_visible()
         assert server.app.sessions.get(session).strategy.own is None
@@ -268,7 +267,7 @@ class TestHistory:
     def test_shows_the_dropped_messages_and_reasons(self, page: Page, server: Server) -> None:  # X3
         """Compare lists the dropped messages with their reasons."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()
         expect(page.locator(".operations li").first).to_contain_text("Pruned by you")
@@ -307,7 +306,7 @@ class TestHistory:
     def test_says_that_the_state_before_is_unknown(self, page: Page, server: Server) -> None:  # X3
         """An operation stored by an earlier version has no bars, but its messages are listed."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         made = server.app.store.operations.get(1, 1)
         assert made is not None
         made.n, made.facts = 2, Facts()
@@ -324,8 +323,8 @@ class TestHistory:
     def test_names_the_later_operations_that_an_undo_includes(self, page: Page, server: Server) -> None:  # X2
         """Undoing an older operation asks first and names the later ones."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
-        listed = server.app.messages.page(session, PageRequest(limit=1)).messages
+        server.app.prunes.apply(session, PruneBody())
+        listed = server.app.messages.page(session, MessagesQuery(limit=1)).messages
         server.app.operations.pin(session, listed[0].id)
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()

@@ -11,7 +11,7 @@ from tests.browser.session_page import APPLY, open_session, row
 from tests.browser.waiting import drawn, hold, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 
 SAY = "text => document.dispatchEvent(new CustomEvent('coppice:toast', {detail: {message: text}}))"
 
@@ -179,7 +179,7 @@ class TestNotices:
     def test_come_one_at_a_time(self, page: Page, server: Server) -> None:
         """A new notice replaces the one before; while the pointer is on a notice, the next one waits."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, PruneRequest())
+        server.app.prunes.apply(session, PruneBody())
         open_session(page, server, session)
         toasts = page.locator(".toast")
         page.evaluate(SAY, "one")

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.writing import managed
 from tests.servers import Server
+from webapp.bodies import SessionChange
 
 LOG = "".join(f"line {n} of the build\n" for n in range(400))
 
@@ -26,7 +27,9 @@ def twice(server: Server) -> str:
         ]
     server.app.ingest.append_messages(session, [*said, {"role": "user", "content": "thanks"}])
     tokens = server.app.sessions.get(session).pruned.tokens
-    server.app.sessions.patch(session, settings={"cap_tokens": tokens - 100, "aim_percent": 80})
+    server.app.sessions.patch(
+        session, SessionChange(settings={"cap_tokens": tokens - 100, "aim_percent": 80})
+    )
     return session
 
 

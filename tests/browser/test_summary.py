@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.writing import managed
 from tests.servers import Server
+from webapp.bodies import ModelRow, SessionChange
 
 
 class TestSummarisingByAPlan:
@@ -49,7 +50,7 @@ class TestTheEmergency:
 
     def test_is_offered_by_the_plan_and_can_be_undone(self, page: Page, server: Server) -> None:  # B7, S5
         """A plan that cannot reach its aim offers the emergency cut, with its tokens."""
-        server.app.models.put("small", window=16_384)
+        server.app.models.put("small", ModelRow(window=16_384))
         session = managed(server, 40, tokens=400, model="small", settings={"fresh_tail": 100})
         page.goto(f"{server.url}/sessions/{session}#plan")
         panel = page.locator("plan-panel")
@@ -78,7 +79,7 @@ class TestSummaryPanel:
         expect(panel.get_by_text("Messages 40", exact=True)).to_be_visible()
         expect(panel.locator("progress")).to_have_count(0)
         expect(panel.locator(".status-line")).to_contain_text("| context: ")
-        server.app.sessions.patch(session, settings={"auto_summarize": True})
+        server.app.sessions.patch(session, SessionChange(settings={"auto_summarize": True}))
         page.reload()
         page.get_by_role("tab", name="Summary").click()
         expect(panel.get_by_text("Messages 40 / 30 (133.3 %)")).to_be_visible()
@@ -102,7 +103,7 @@ class TestSummaryPanel:
     def test_summarises_shows_and_expands(self, page: Page, server: Server) -> None:  # S8, S7, C7
         """Both triggers are bars; a summary can be read, and Expand restores its messages."""
         session = managed(server, 20, tokens=60)
-        server.app.sessions.patch(session, settings={"auto_summarize": True})
+        server.app.sessions.patch(session, SessionChange(settings={"auto_summarize": True}))
         page.goto(f"{server.url}/sessions/{session}")
         page.get_by_role("tab", name="Summary").click()
         panel = page.locator("summary-panel")

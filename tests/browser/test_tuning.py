@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.session_page import APPLY, move, open_tuning, with_words
 from tests.servers import Server
+from webapp.bodies import SessionChange
 
 
 class TestTuning:
@@ -47,7 +48,7 @@ class TestTuning:
     def test_saves_for_all_sessions(self, page: Page, server: Server) -> None:  # X4
         """The common settings change, and the session's own are removed."""
         session = open_tuning(page, server)
-        server.app.sessions.patch(session, settings={"fresh_tail": 3})
+        server.app.sessions.patch(session, SessionChange(settings={"fresh_tail": 3}))
         page.locator("plan-panel").get_by_label("Strategy").select_option("score")
         move(page, "Recency", "80")
         page.get_by_role("button", name="Save for all sessions").click()

@@ -11,7 +11,7 @@ from tests.browser.overview_page import listed
 from tests.browser.waiting import until
 from tests.browser.writing import ClaudeFolder, managed, reading
 from tests.servers import Server
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 
 
 def test_verdict_names_one_action_and_opens_its_plan(page: Page, server: Server) -> None:  # X18, X4, X2
@@ -148,7 +148,7 @@ class TestBothPages:
         page.goto(server.url)
         expect(page.locator("tr.session-row")).to_have_count(6)
         expect(listed(page, followed)).to_contain_text("pays back")
-        apps.prunes.apply(followed, PruneRequest())
+        apps.prunes.apply(followed, PruneBody())
         expect(listed(page, followed)).to_contain_text("Resume from the pruned copy")
         expect(listed(page, "reader")).to_contain_text("5 superseded reads of spec.md hold")
         expect(listed(page, "full")).to_contain_text("pays back")

@@ -10,7 +10,7 @@ from playwright.sync_api import Error, Page, Request, expect
 from tests.browser.waiting import drawn, hold, hold_joining, holds, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import ModelRow, PruneBody, SessionChange
 
 PUT = """async session => {
   await import("/static/widget/context-manager-widget.js");
@@ -63,7 +63,7 @@ class TestTheWidget:
     def test_warns_by_the_target_of_its_session(self, page: Page, server: Server) -> None:  # B17
         """A session with its own target is warned of at that target, not at 80 %."""
         session = managed(server, 40)
-        server.app.sessions.patch(session, settings={"target_percent": 40})
+        server.app.sessions.patch(session, SessionChange(settings={"target_percent": 40}))
         page.goto(f"{server.url}/search")
         page.evaluate(PUT, session)
         widget = page.locator("context-manager-widget")
@@ -80,7 +80,7 @@ class TestTheWidget:
         session = transcript.session
         until(page, lambda: server.app.store.sessions.find(session) is not None)
         until(page, lambda: server.app.sessions.get(session).messages == 24)
-        server.app.prunes.apply(session, PruneRequest(max_tokens=10_000))
+        server.app.prunes.apply(session, PruneBody(max_tokens=10_000))
         size = server.app.sessions.get(session)
         assert size.agent is not None
         assert size.agent.utilization > size.pruned.utilization
@@ -92,7 +92,7 @@ class TestTheWidget:
 
     def test_rounds_its_figure_as_the_session_page_does(self, page: Page, server: Server) -> None:  # X10, B17
         """Half of a tenth of a percent goes the same way in both."""
-        server.app.models.put("odd", window=100_000)
+        server.app.models.put("odd", ModelRow(window=100_000))
         session = managed(server, 1, model="odd")
         server.app.ingest.append_messages(
             session,

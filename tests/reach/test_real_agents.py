@@ -19,9 +19,9 @@ from tests.waiting import until
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.config import Config
 from webapp.services.integrations import agent_config
-from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.session import Session
 from webapp.wiring import build
 
@@ -105,7 +105,7 @@ class TestPruning:
             until(lambda: session in {one.id for one in server.app.sessions.list()})
             until(lambda: server.app.sessions.get(session).messages >= 6)
             tokens = server.app.sessions.get(session).pruned.tokens
-            server.app.prunes.apply(session, PruneRequest(max_tokens=tokens // 4))
+            server.app.prunes.apply(session, PruneBody(max_tokens=tokens // 4))
             until(lambda: hints.read(session, hints.EDITS).get("edits"))
         machine.upstream.clear()
         machine.run(*ASK[source]("Go on", session))

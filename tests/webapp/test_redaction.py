@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from tests.webapp.building import call, entry, followed, managed, result, user, wire
 from webapp.agents.records import Meta
 from webapp.app import App
+from webapp.bodies import MessagesQuery
 from webapp.config import Config
 from webapp.redaction import Redactor, redactor
-from webapp.services.planning.message_pages import PageRequest
 from webapp.wiring import build
 
 # Made up, in the shape of real ones, and put together here so that no scanner of sources finds them.
@@ -96,7 +96,7 @@ class TestRedaction:
         if isinstance(app.config.database, Path):
             for line in secret.splitlines()[1:-1] or [secret]:
                 assert line.encode() not in on_disk(app.config.database)
-        page = app.messages.page("s", PageRequest(sort="oldest"))
+        page = app.messages.page("s", MessagesQuery(sort="oldest"))
         assert page.messages[0].text == f"use [redacted: {kind}] here"
         assert app.sessions.get("s").notes == [
             f"3 credentials were redacted before anything was stored: {kind}"

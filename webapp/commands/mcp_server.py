@@ -196,9 +196,9 @@ def _tool_answer(answers: ToolAnswers, name: str, arguments: Mapping[str, Any]) 
 
 
 def _stats(app: App, session: str, _: Mapping[str, Any]) -> str:
-    from webapp.services.planning.requests import PlanRequest
+    from webapp.bodies import PlanBody
 
-    stats, plan = app.sessions.stats(session), app.prunes.plan(session, PlanRequest())
+    stats, plan = app.sessions.stats(session), app.prunes.plan(session, PlanBody())
     regions = ", ".join(f"{region.name} {region.tokens:,}" for region in stats.regions)
     return (
         f"{stats.tokens:,} of {stats.limit:,} tokens ({stats.utilizationPercent:.1f} %), as of {stats.as_of}.\n"

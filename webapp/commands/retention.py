@@ -8,6 +8,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
+from webapp.bodies import SessionChange
 from webapp.commands.common import ago_text, find_session, opened, write_json
 from webapp.commands.options import db_option, json_option, refuse_before_subcommand
 from webapp.commands.terminal import echo, out
@@ -85,7 +86,7 @@ def keep(db: Database | None, session: str, ended: bool) -> None:
     """
     with opened(db, create=False) as app:
         found = find_session(app, session)
-        app.sessions.patch(found, kept=not ended)
+        app.sessions.patch(found, SessionChange(kept=not ended))
         echo(f"{found} is {'no longer kept' if ended else 'kept'}.")
 
 

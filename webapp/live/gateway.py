@@ -30,7 +30,6 @@ from webapp.live.payloads import Payloads
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Sent
 from webapp.live.shared import RecentNotices
 from webapp.live.websockets import Outbox, Websockets
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 log = logging.getLogger("coppice.live")
 
@@ -164,11 +163,11 @@ class Gateway:
 
     def plan(self, body: SocketPlan) -> Payload:
         """Answer as `POST …/plan` does."""
-        return vars(self.app.prunes.plan(body.session_id, PlanRequest(**without_session(body))))
+        return vars(self.app.prunes.plan(body.session_id, body))
 
     def prune(self, body: SocketPrune) -> Payload:
         """Answer as `POST …/prune` does."""
-        return vars(self.app.prunes.apply(body.session_id, PruneRequest(**without_session(body))))
+        return vars(self.app.prunes.apply(body.session_id, body))
 
     def undo(self, body: SocketUndo) -> Payload:
         """Answer as `POST …/operations/<n>/undo` does; without `n`, for the newest operation."""
@@ -195,13 +194,6 @@ def page_id() -> str:
     """Return the id of the connection by which the present request came."""
     sid: str = request.sid  # type: ignore[attr-defined]
     return sid
-
-
-def without_session(body: Body) -> Payload:
-    """Return the fields that were sent, except the session, which services take as an argument."""
-    fields = body.given()
-    fields.pop("session_id")
-    return fields
 
 
 def quiet_logger() -> logging.Logger:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from webapp.app import App
+from webapp.bodies import MessagesQuery, SessionsQuery
 from webapp.live.notices import Payload
 from webapp.live.throttle import Pending
-from webapp.services.planning.message_pages import PageRequest
 
 SNAPSHOT_MESSAGES = 50
 # The sessions that changed last; a page reads the rest of the overview over HTTP.
@@ -47,7 +47,7 @@ class Payloads:
 
     def overview(self) -> Payload:
         """Return what a page that joins the overview begins with."""
-        page = self._app.sessions.page(limit=SNAPSHOT_SESSIONS)
+        page = self._app.sessions.page(SessionsQuery(limit=SNAPSHOT_SESSIONS))
         self._app.verdict_refresher.request(page.sessions)
         return vars(page)
 
@@ -55,5 +55,5 @@ class Payloads:
         """Return what a page that joins a session's room begins with."""
         return {
             "stats": self._app.sessions.stats(session_id),
-            "page": self._app.messages.page(session_id, PageRequest(limit=SNAPSHOT_MESSAGES)),
+            "page": self._app.messages.page(session_id, MessagesQuery(limit=SNAPSHOT_MESSAGES)),
         }

@@ -40,6 +40,11 @@ class TestResume:
         assert f"{copy}.jsonl" in done.err
         assert "less on each call" in done.err
 
+    def test_prunes_to_any_number(self, run: Run, session: str) -> None:
+        """A number above those of a body drops nothing, as any other above the context does."""
+        done = run("resume", session, "--max-tokens", 10**17)
+        assert "claude --resume" in done.out
+
     def test_suggests_a_prune_for_a_full_copy(self, run: Run, session: str) -> None:
         """A copy without a prune saves nothing."""
         assert "prune it first (--prune)" in run("resume", session).err

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.commands.running import Run
+from webapp.bodies import SessionChange
 from webapp.commands.sessions import bar
 from webapp.config import Config
 from webapp.wiring import build
@@ -74,7 +75,7 @@ class TestContext:
         assert re.search(r"Messages \d+ so far\n +Tokens [\d,]+ so far", done.out)
         assert "summary   on request; none yet" in done.out
         app = build(Config(db=db, tokenizer=False, follow=False, env={}))
-        app.sessions.patch(one["id"], settings={"auto_summarize": True})
+        app.sessions.patch(one["id"], SessionChange(settings={"auto_summarize": True}))
         app.close()
         done = fed("context", one["id"])
         assert re.search(r"[█░|]{20} Messages \d+ / 30 \([\d.]+ %\)", done.out)

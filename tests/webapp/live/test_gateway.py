@@ -15,6 +15,7 @@ from flask import Flask
 from tests.servers import Server
 from tests.waiting import PATIENCE, until
 from webapp.app import App
+from webapp.bodies import SessionChange
 from webapp.errors import BusyStore
 from webapp.events import (
     ContextPruned,
@@ -153,7 +154,7 @@ class TestRooms:
     def rename(app: App, visitor: Page, title: str) -> int:
         """Rename the session and wait for the message; return its revision."""
         visitor.heard.clear()
-        app.sessions.patch("a", title=title)
+        app.sessions.patch("a", SessionChange(title=title))
         revisions: list[int] = []
 
         def renamed() -> bool:  # of this name: the session's beginning may come late
@@ -198,7 +199,7 @@ class TestRooms:
         visitor.says("subscribe", {"room": "session:a"})
         visitor.says("subscribe", {"room": "overview"})
         visitor.says("unsubscribe", {"room": "session:a"})
-        app.sessions.patch("a", title="x")
+        app.sessions.patch("a", SessionChange(title="x"))
         visitor.hears("session:updated")
         assert {payload["room"] for _, payload in visitor.heard} == {"overview"}
 
@@ -306,7 +307,7 @@ class TestFloods:
         visitor.says("subscribe", {"room": "overview"})
         gateway.broadcaster._not_before = float("inf")  # until all of them have changed
         for n in range(20):
-            app.sessions.patch(f"n{n}", title=f"title {n}")
+            app.sessions.patch(f"n{n}", SessionChange(title=f"title {n}"))
         gateway.broadcaster._not_before = 0.0
         gateway.heard(0, SessionUpdated("a"))
 

@@ -7,6 +7,7 @@ import time
 
 from tests.waiting import until
 from tests.webapp.workers import Visitor, Worker, say, worker
+from webapp.bodies import ModelRow
 from webapp.config import Config
 from webapp.events import SessionUpdated
 from webapp.live.gateway import Gateway
@@ -200,7 +201,7 @@ class TestWorkers:
         assert second.app.environment.settings().target_percent != 55
         second.app.environment._checked_at = second.app.environment.clock() + 10**9
         first.app.settings.put({"target_percent": 55})
-        first.app.models.put("ours", window=50_000)
+        first.app.models.put("ours", ModelRow(window=50_000))
         until(lambda: second.app.environment.settings().target_percent == 55)
         until(lambda: second.app.environment.model("ours").window == 50_000)
 

@@ -18,8 +18,8 @@ from tests.shared import ROOT
 from tests.webapp.promises import document
 from webapp import create_app
 from webapp.app import App
+from webapp.bodies import ModelRow, PruneBody
 from webapp.config import Config
-from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
 # Few examples keep the suite short; they suffice to find a wrong type or a missing check.
@@ -47,7 +47,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     talk = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} word " * 200} for n in range(30)]
     app.ingest.append_messages("a", talk)
     app.summarising.summarise("a")
-    app.prunes.apply("a", PruneRequest(max_tokens=4000))
+    app.prunes.apply("a", PruneBody(max_tokens=4000))
     for n in range(MEMORIES):
         app.memory.add("memory", f"memory {n}")
         app.memory.add("learning", f"learning {n}")
@@ -133,7 +133,7 @@ def existing(app: App, path: str) -> dict[str, Any]:
         found["webhook_id"] = app.webhooks.add(RECEIVER).webhook.id
         found["delivery_id"] = app.webhooks.test(found["webhook_id"]).deliveries[0].id
     if "{name}" in path:
-        found["name"] = app.models.put("a", window=100_000).name
+        found["name"] = app.models.put("a", ModelRow(window=100_000)).name
     return {name: value for name, value in found.items() if f"{{{name}}}" in path}
 
 

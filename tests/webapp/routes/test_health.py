@@ -12,6 +12,7 @@ from tests.shared import ROOT
 from tests.webapp.building import mid
 from tests.webapp.promises import Client
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.errors import BusyStore
 from webapp.events import (
     ContextPruned,
@@ -21,7 +22,6 @@ from webapp.events import (
     OperationUndone,
     TargetCrossed,
 )
-from webapp.services.planning.requests import PruneRequest
 
 # The parts of a query or legend that name metrics and labels.
 METRIC = re.compile(r"\b((?:coppice|process)_\w+)")
@@ -88,7 +88,7 @@ class TestMetrics:
         app.operations.drop("a", mid(app, "a", 1))
         found = samples(client)
         assert (found["coppice_drops_total"], found["coppice_prunes_total{reason=manual}"]) == (1, 0)
-        app.prunes.apply("a", PruneRequest(max_tokens=4_000))
+        app.prunes.apply("a", PruneBody(max_tokens=4_000))
         found = samples(client)
         assert (found["coppice_drops_total"], found["coppice_prunes_total{reason=manual}"]) == (1, 1)
 

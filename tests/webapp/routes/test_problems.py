@@ -22,7 +22,7 @@ def failing(flask_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Failing:
     """A function that makes the service behind /api/sessions fail, and returns a client."""
 
     def fail_with(error: Exception) -> Client:
-        def fail(**_: object) -> NoReturn:
+        def fail(*_: object) -> NoReturn:
             raise error
 
         monkeypatch.setattr(flask_app.extensions["coppice"].sessions, "list", fail)

@@ -16,13 +16,13 @@ from tests.webapp.sending.machines import Machine
 from tests.webapp.services.ingest.followed_file import NAME, row
 from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
+from webapp.bodies import MessagesQuery, PushedFile, PushedLines
 from webapp.config import Config
 from webapp.errors import Conflict
 from webapp.redaction import redactor
 from webapp.sending import sender
 from webapp.sending.server import Unreachable
-from webapp.services.ingest.pushed import PushedChunk, PushedTranscript, Sender
-from webapp.services.planning.message_pages import PageRequest
+from webapp.services.ingest.pushed import Sender
 from webapp.wiring import build
 
 SAMPLES = ROOT / "tests" / "transcripts"
@@ -56,7 +56,7 @@ def transcript(home: Path, name: str = NAME) -> Path:
 
 def texts(app: App, session: str = NAME) -> list[str]:
     """Return the texts of a session, oldest first."""
-    return [m.text for m in app.messages.page(session, PageRequest(sort="oldest")).messages]
+    return [m.text for m in app.messages.page(session, MessagesQuery(sort="oldest")).messages]
 
 
 def contents(app: App) -> dict[str, Any]:
@@ -84,18 +84,16 @@ def every_agent(home: Path) -> Path:
     return watched
 
 
-def file_of(session_id: str, parent_id: str | None = None) -> PushedTranscript:
-    """Return the description of a transcript."""
-    return PushedTranscript(
+def lines_of(
+    session_id: str, *more: dict[str, Any], parent_id: str | None = None, **fields: Any
+) -> PushedLines:
+    """Return the first chunk of a transcript, with one message and the records `more`."""
+    message = {"role": "user", "parts": [{"type": "text", "text": "hello"}]}
+    file = PushedFile(
         key=f"{session_id}.jsonl", source="claude-code", session_id=session_id, parent_id=parent_id
     )
-
-
-def chunk_of(n: int, *more: dict[str, Any], **fields: Any) -> PushedChunk:
-    """Return the first chunk of a file, with one message and the records `more`."""
-    message = {"role": "user", "parts": [{"type": "text", "text": f"hello {n}"}]}
-    records = [{"record": "entry", "source_id": f"e{n}", "message": message, **fields}]
-    return PushedChunk(records=[*records, *more], before="", after={"n": n})
+    records = [{"record": "entry", "source_id": "e1", "message": message, **fields}, *more]
+    return PushedLines(host="any", user="any", file=file, before="", after={"n": 1}, records=records)
 
 
 class TestPushedSessions:
@@ -403,20 +401,19 @@ class TestOwnership:
         """This holds for a conversation in a transcript and for a named parent."""
         pushed = team.app.pushed
         ada, eve = Sender("ada", "laptop"), Sender("eve", "box")
-        pushed.receive(ada, file_of("s.agent-1"), chunk_of(1))
-        pushed.receive(ada, file_of("p"), chunk_of(1))
+        pushed.receive(ada, lines_of("s.agent-1"))
+        pushed.receive(ada, lines_of("p"))
         with pytest.raises(Conflict, match="came from elsewhere"):
-            pushed.receive(eve, file_of("s"), chunk_of(1, stream="agent-1"))
+            pushed.receive(eve, lines_of("s", stream="agent-1"))
         assert team.app.store.sessions.find("s") is None
-        chunk = chunk_of(1, {"record": "meta", "parent": "p"})
-        pushed.receive(eve, file_of("e", parent_id="p"), chunk)
+        pushed.receive(eve, lines_of("e", {"record": "meta", "parent": "p"}, parent_id="p"))
         assert team.app.sessions.get("e").parent_id is None
 
     def test_positions_are_separate_per_user(self, team: Server) -> None:
         """No choice of user, host and file names reads another user's position."""
         pushed = team.app.pushed
         one, other = Sender("a", "b@c"), Sender("a@b", "c")
-        pushed.receive(one, file_of("s"), chunk_of(1))
+        pushed.receive(one, lines_of("s"))
         assert pushed.differing(other, {"s.jsonl": ""}).positions == []
 
     def test_a_deleted_session_stays_deleted(self, team: Server, home: Path) -> None:

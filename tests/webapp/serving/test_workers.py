@@ -18,9 +18,9 @@ from tests.queues import missing, redis_server
 from tests.waiting import PATIENCE, until
 from tests.webapp.serving.processes import answers, started, workers_of
 from tests.webapp.workers import Worker, say
+from webapp.bodies import PlanBody, PruneBody, SessionChange
 from webapp.config import Config
 from webapp.errors import Conflict, StalePlan
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.summaries.summarising import Summarising, Written
 from webapp.serving.server import RunningServer
@@ -43,8 +43,8 @@ class TestPlans:
     def test_are_applied_by_another_worker(self, pair: tuple[Worker, Worker]) -> None:
         """Another worker applies exactly the shown plan."""
         first, second = pair
-        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
-        done = second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+        shown = first.app.prunes.plan("a", PlanBody(max_tokens=900))
+        done = second.app.prunes.apply("a", PruneBody(plan_id=shown.plan_id))
         assert done.operation.messages == shown.removed_count > 0
         assert done.operation.tokens_after == shown.after.tokens
 
@@ -52,12 +52,12 @@ class TestPlans:
         """The choices are tried settings, spared and dropped messages, and the strategy."""
         first, second = pair
         rows = first.app.messages.page("a").messages
-        wanted = PlanRequest(
+        wanted = PlanBody(
             max_tokens=900, spare=[rows[1].id], drop=[rows[3].id], strategy="score",
             settings={"fresh_tail": 2},
         )  # fmt: skip
         shown = first.app.prunes.plan("a", wanted)
-        done = second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+        done = second.app.prunes.apply("a", PruneBody(plan_id=shown.plan_id))
         out = second.app.operations.one("a", done.operation.n)
         assert rows[3].id in {row.id for row in shown.removed}
         assert done.operation.tokens_after == shown.after.tokens
@@ -66,27 +66,27 @@ class TestPlans:
     def test_are_stale_after_a_change_of_the_session(self, pair: tuple[Worker, Worker]) -> None:
         """The change may be made by any worker."""
         first, second = pair
-        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
+        shown = first.app.prunes.plan("a", PlanBody(max_tokens=900))
         say(first, "more")
         with pytest.raises(StalePlan, match="the session has changed"):
-            second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+            second.app.prunes.apply("a", PruneBody(plan_id=shown.plan_id))
 
     def test_are_stale_after_a_change_of_the_settings(self, pair: tuple[Worker, Worker]) -> None:
         """A stale plan is not applied."""
         first, second = pair
-        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
-        second.app.sessions.patch("a", settings={"fresh_tail": 9})
+        shown = first.app.prunes.plan("a", PlanBody(max_tokens=900))
+        second.app.sessions.patch("a", SessionChange(settings={"fresh_tail": 9}))
         with pytest.raises(StalePlan, match="look at a new one"):
-            second.app.prunes.apply("a", PruneRequest(plan_id=shown.plan_id))
+            second.app.prunes.apply("a", PruneBody(plan_id=shown.plan_id))
 
     def test_with_an_invented_id_are_unknown(self, pair: tuple[Worker, Worker]) -> None:
         """The plan of another session is unknown, too."""
         first, second = pair
         first.app.sessions.create(id="b", model="gpt-5")
-        shown = first.app.prunes.plan("a", PlanRequest(max_tokens=900))
+        shown = first.app.prunes.plan("a", PlanBody(max_tokens=900))
         for session, plan in (("a", "nothing"), ("b", shown.plan_id)):
             with pytest.raises(StalePlan, match="no longer known"):
-                second.app.prunes.apply(session, PruneRequest(plan_id=plan))
+                second.app.prunes.apply(session, PruneBody(plan_id=plan))
 
 
 class Slow:
@@ -130,7 +130,7 @@ class TestOneAtATime:
         first, _ = pair
         tokens = first.app.sessions.stats("a").tokens
         settings = {"cap_tokens": tokens + 2_000, "target_percent": 100, "fresh_tail": 2}
-        first.app.sessions.patch("a", automatic=True, settings=settings)
+        first.app.sessions.patch("a", SessionChange(automatic=True, settings=settings))
         threads = [
             threading.Thread(target=say, args=(at, *(f"{n} {at is first} {WORDS * 6}" for n in range(20))))
             for at in pair

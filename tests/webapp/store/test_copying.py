@@ -11,9 +11,9 @@ import pytest
 from tests.outside import outside
 from tests.webapp.building import conversation, followed, user, wire
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.config import Config, Database
 from webapp.errors import Conflict, StoreError
-from webapp.services.planning.requests import PruneRequest
 from webapp.store import Store, copying
 from webapp.store.copying import UNFINISHED, copy
 from webapp.store.keys import key
@@ -43,7 +43,7 @@ def target(place: Database) -> Iterator[Store]:
 def used(app: App) -> App:
     """A store with everything in it: prunes, summaries, a deleted session, memories, settings, a webhook, a token."""
     followed(app, *conversation(4), user("a NUL \0 and naïve words"))
-    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    app.prunes.apply("s", PruneBody(max_tokens=300))
     followed(app, *conversation(6), session_id="t")
     app.summarising.summarise("t")
     gone = app.sessions.create(model="gpt-5").id

@@ -8,7 +8,7 @@ import orjson
 
 from tests.webapp.building import conversation, followed, user
 from webapp.app import App
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 from webapp.store import Store
 
 
@@ -18,7 +18,7 @@ class TestDump:
     def test_loads_to_the_same_rows(self, app: App, tmp_path: Path) -> None:  # S1
         """A loaded session dumps to the same records."""
         followed(app, *conversation(6), user("end"))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         records = list(app.store.dump.records(app.store.sessions.get("s")))
         head, rows = records[0], orjson.loads(orjson.dumps(records[1:]))
         other = Store(tmp_path / "other.db")

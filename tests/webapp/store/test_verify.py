@@ -8,7 +8,7 @@ from tests.outside import TABLES, in_dialect
 from tests.outside import outside as past
 from tests.webapp.building import call, conversation, entry, followed, mid, result, said, usage, user
 from webapp.app import App
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 from webapp.store.context import PRUNED
 from webapp.store.log import entry_id
 
@@ -130,7 +130,7 @@ def used(app: App) -> App:
     followed(app, *conversation(4), user("more"))
     app.ingest.append_records("s", [entry(70, said("counted"), usage=usage(900), call_key="call")])
     app.operations.pin("s", mid(app, "s", 5))
-    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    app.prunes.apply("s", PruneBody(max_tokens=300))
     followed(app, *conversation(6), session_id="t")
     app.summarising.summarise("t")
     app.memory.add("memory", "Always test.")

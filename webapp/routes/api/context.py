@@ -8,7 +8,6 @@ from webapp.bodies import FormatQuery, Nothing, OperationsQuery, OverflowBody, P
 from webapp.routes.api.routing import NUMBER, Table
 from webapp.services.context.answers import Context
 from webapp.services.planning.answers import Plan
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.answers import OperationFull, Operations, Relieved, Undone
 from webapp.services.session.answers import Applied
 
@@ -27,7 +26,7 @@ def get_context(app: App, session_id: str, query: FormatQuery) -> Context:
 @table.post("/sessions/<session_id>/plan", role=VIEWER, errors=(404, 409))
 def plan_prune(app: App, session_id: str, body: PlanBody) -> Plan:
     """Return what a prune would do, and why; nothing is stored. 409 if it would drop a pinned message."""
-    return app.prunes.plan(session_id, PlanRequest(**body.given()))
+    return app.prunes.plan(session_id, body)
 
 
 @table.post("/sessions/<session_id>/prune", errors=(404, 409))
@@ -36,7 +35,7 @@ def apply_prune(app: App, session_id: str, body: PruneBody) -> Applied:
 
     A plan is stale once the session, its settings or its limits have changed.
     """
-    return app.prunes.apply(session_id, PruneRequest(**body.given()))
+    return app.prunes.apply(session_id, body)
 
 
 @table.get("/sessions/<session_id>/operations", errors=(404,))

@@ -9,7 +9,6 @@ from webapp.bodies import Append, GroupQuery, MessagesQuery, Nothing, WordsQuery
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
 from webapp.services.planning.answers import Archive, GroupMembers, Heaviest, Message, MessageFull, Page
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.session.answers import Applied
 
 table = Table("messages")
@@ -47,13 +46,11 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     long session; ask again without it to get them. `without_parts` leaves out signals and contributions; `brief` does
     so as well, and cuts texts to 80 characters.
     """
-    by = query.given()
-    brief, without_parts = by.pop("brief", False), by.pop("without_parts", False)
-    read = app.messages.at_once if by.pop("at_once", False) else app.messages.page
-    page = read(session_id, PageRequest(**by))
-    if not brief and not without_parts:
+    read = app.messages.at_once if query.at_once else app.messages.page
+    page = read(session_id, query)
+    if not query.brief and not query.without_parts:
         return page
-    return replace(page, messages=[without(message, text=brief) for message in page.messages])
+    return replace(page, messages=[without(message, text=query.brief) for message in page.messages])
 
 
 def without(message: Message, *, text: bool) -> Message:

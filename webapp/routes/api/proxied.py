@@ -22,4 +22,22 @@ def take_call(app: App, body: ProxiedCall) -> TakenCall:
     Messages that the session does not have yet are appended, with the usage that the provider reported. A sender's
     token with a name reaches only the sessions of that user; 409 for another's.
     """
-    return app.calls.receive(CallCopy(**body.model_dump()), sending_user(request.environ))
+    return app.calls.receive(copy_of(body), sending_user(request.environ))
+
+
+def copy_of(body: ProxiedCall) -> CallCopy:
+    """Return a call in the form that the proxy sends, a process of its own without the bodies."""
+    return CallCopy(
+        provider=body.provider,
+        path=body.path,
+        session=body.session,
+        parent=body.parent,
+        status=body.status,
+        request=body.request,
+        answer=body.answer,
+        whole=body.whole,
+        at=body.at,
+        applied=body.applied,
+        reason=body.reason,
+        subscription=body.subscription,
+    )

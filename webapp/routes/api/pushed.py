@@ -11,7 +11,7 @@ from webapp.bodies import PushedLines, PushedPositions, SenderFields
 from webapp.routes.api.routing import Table
 from webapp.routes.reading import MEBIBYTE
 from webapp.services.ingest.answers import Pushed, StoredPositions
-from webapp.services.ingest.pushed import PushedChunk, PushedTranscript, Sender
+from webapp.services.ingest.pushed import Sender
 
 table = Table("follow")
 
@@ -34,14 +34,7 @@ def take_lines(app: App, body: PushedLines) -> Pushed:
 
     The session is created with its first message. 409 if it belongs to another user, or to the server's own machine.
     """
-    chunk = PushedChunk(
-        records=body.records,
-        before=body.before,
-        after=body.after,
-        restarted=body.restarted,
-        unreadable=body.unreadable,
-    )
-    return app.pushed.receive(sender_of(body), PushedTranscript(**vars(body.file)), chunk)
+    return app.pushed.receive(sender_of(body), body)
 
 
 def sender_of(body: SenderFields) -> Sender:

@@ -20,16 +20,21 @@ def get_retention(app: App) -> Retention:
 @table.route("PUT", "/retention")
 def put_retention(app: App, body: SessionLimits) -> Retention:
     """Set the limits, which are applied every night; an empty object removes them."""
-    return app.retention.put(RetentionLimits(**body.model_dump()))
+    return app.retention.put(limits_of(body))
 
 
 @table.post("/retention/preview", role=VIEWER)
 def preview_retention(app: App, body: SessionLimits) -> Retention:
     """Return the sessions that limits would delete; stores nothing."""
-    return app.retention.preview(RetentionLimits(**body.model_dump()))
+    return app.retention.preview(limits_of(body))
 
 
 @table.post("/retention/apply", errors=(409,))
 def apply_retention(app: App, body: LimitsApplied) -> Retention:
     """Delete now the sessions that the stored limits select; 409 if their number is not the confirmed one."""
     return app.retention.apply(body.sessions)
+
+
+def limits_of(body: SessionLimits) -> RetentionLimits:
+    """Return limits in the form in which they are stored and answered."""
+    return RetentionLimits(days=body.days, size_mib=body.size_mib, user_size_mib=body.user_size_mib)

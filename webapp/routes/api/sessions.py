@@ -21,7 +21,7 @@ def list_sessions(app: App, query: SessionsQuery) -> Sessions:
     that need an action first. With `limit` the answer is one page; pass its `next` as `after` to get the page behind
     it. A session that becomes active meanwhile moves to the front and is missing from later pages.
     """
-    page = app.sessions.page(**query.given())
+    page = app.sessions.page(query)
     app.verdict_refresher.request(page.sessions)
     return page
 
@@ -35,7 +35,15 @@ def read_savings(app: App) -> Savings:
 @table.post("/sessions", status=201, errors=(409,))
 def create_session(app: App, body: NewSession) -> Session:
     """Create a session for a program that appends messages; 409 if the id exists."""
-    return app.sessions.create(**body.given())
+    return app.sessions.create(
+        id=body.id,
+        title=body.title,
+        model=body.model,
+        system=body.system,
+        tools=body.tools,
+        settings=body.settings,
+        format=body.format,
+    )
 
 
 @table.get("/sessions/<session_id>", errors=(404,))
@@ -47,7 +55,7 @@ def get_session(app: App, session_id: str) -> Session:
 @table.route("PATCH", "/sessions/<session_id>", errors=(404, 409))
 def change_session(app: App, session_id: str, body: SessionChange) -> Session:
     """Change title, model, window, automatic pruning, settings, `kept` or `proxy_prunes`; 409 if no proxy prunes it."""
-    return app.sessions.patch(session_id, **body.given())
+    return app.sessions.patch(session_id, body)
 
 
 @table.route("DELETE", "/sessions/<session_id>", errors=(400, 404))

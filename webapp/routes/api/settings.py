@@ -45,7 +45,7 @@ def list_models(app: App) -> Models:
 @table.route("PUT", "/models/<path:name>")
 def put_model(app: App, name: str, body: ModelRow) -> Model:
     """Override the limits of a model."""
-    return app.models.put(name, **body.given())
+    return app.models.put(name, body)
 
 
 @table.route("DELETE", "/models/<path:name>", errors=(404,))

@@ -134,7 +134,15 @@ def search_everywhere(app: App, query: SearchQuery) -> Results:
 
     A message is found by the words in its first 200,000 characters.
     """
-    return app.search.everywhere(**query.given())
+    return app.search.everywhere(
+        query.q,
+        query.session,
+        role=query.role,
+        tool=query.tool,
+        since=query.since,
+        until=query.until,
+        after=query.after,
+    )
 
 
 @table.post("/demo", status=201)

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from scoring.budget import usable_tokens
 from scoring.formats import FORMATS, system_text
@@ -15,6 +15,7 @@ from scoring.messages import Message, Text
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
+from webapp.bodies import SessionChange, SessionsQuery
 from webapp.errors import Conflict, Invalid, NotFound, refuse_unknown
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import Copy, Parent, SessionSize
@@ -52,18 +53,7 @@ SystemPrompt = str | list[dict[str, Any]]
 ToolDefinitions = list[Any]
 SessionAnswers = list[SessionAnswer]
 SessionIds = list[str]
-
-
-class SessionChanges(TypedDict, total=False):
-    """The fields of a session that can be changed; a field that is left out stays."""
-
-    title: str | None
-    model: str | None
-    automatic: bool | None
-    window: int | None
-    settings: Mapping[str, Any] | None
-    proxy_prunes: bool | None
-    kept: bool | None
+EVERY = SessionsQuery()
 
 
 class Sessions:
@@ -119,42 +109,28 @@ class Sessions:
             batch.add([Entry(prompt, OWN_PROMPT)]).close_all()
         batch.write()
 
-    def list(
-        self,
-        state: str | None = None,
-        source: str | None = None,
-        q: str | None = None,
-        sort: str | None = None,
-    ) -> SessionAnswers:
-        """Return the sessions that meet the conditions, latest activity first or by `sort` (`-` reverses it).
+    def list(self, asked: SessionsQuery = EVERY) -> SessionAnswers:
+        """Return all sessions that meet the conditions, latest activity first or by `sort` (`-` reverses it).
 
         Raises:
             Invalid: there is no such order.
         """
         with self._store.read():
             found = self._answers([row for row in self._store.sessions.all() if not is_hidden(row)])
-        if state:
-            found = [s for s in found if s.state == state]
-        if source:
-            found = [s for s in found if s.source == source]
-        if q:
-            words = q.lower().split()
+        if asked.state:
+            found = [s for s in found if s.state == asked.state]
+        if asked.source:
+            found = [s for s in found if s.source == asked.source]
+        if asked.q:
+            words = asked.q.lower().split()
             found = [s for s in found if _matches(s, words)]
-        name, down = (sort or "activity").lstrip("-"), not (sort or "").startswith("-")
+        sort = asked.sort or "activity"
+        name, down = sort.lstrip("-"), not sort.startswith("-")
         if name not in SORTS:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
 
-    def page(
-        self,
-        *,
-        limit: int | None = None,
-        after: str | None = None,
-        state: str | None = None,
-        source: str | None = None,
-        q: str | None = None,
-        sort: str | None = None,
-    ) -> Page:
+    def page(self, asked: SessionsQuery = EVERY) -> Page:
         """Return at most `limit` sessions of `list`, those behind the session `after`; without `limit` all behind it.
 
         In order of activity and without conditions, only the sessions of the page are computed.
@@ -162,13 +138,14 @@ class Sessions:
         Raises:
             Invalid: there is no such order, or `after` is not in the list.
         """
-        if limit is not None and not (state or source or q or sort):
+        limit, after = asked.limit, asked.after
+        if limit is not None and not (asked.state or asked.source or asked.q or asked.sort):
             with self._store.read():
                 last = self._store.sessions.find(after) if after is not None else None
                 if after is None or last is not None:
                     rows, total = self._store.sessions.page(last, limit + 1)
                     return _paged(self._answers(rows), limit, total)
-        found = self.list(state=state, source=source, q=q, sort=sort)
+        found = self.list(asked)
         start = 0
         if after is not None:
             start = next((n for n, one in enumerate(found, 1) if one.id == after), 0)
@@ -201,8 +178,8 @@ class Sessions:
         with self._store.read():
             return session_answer(Session.load(self._environment, session_id))
 
-    def patch(self, session_id: str, **changes: Unpack[SessionChanges]) -> SessionAnswer:
-        """Change title, model, window, automatic pruning, overrides, `kept` or `proxy_prunes`.
+    def patch(self, session_id: str, change: SessionChange) -> SessionAnswer:
+        """Change title, model, window, automatic pruning, overrides, `kept` or `proxy_prunes`: what was sent.
 
         Null values in `settings` remove an override; null for the window removes the one that was set here.
 
@@ -213,24 +190,24 @@ class Sessions:
         """
         with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
-            before, row = session.usable_shown, session.row
-            if "title" in changes:
-                row.title = changes["title"]
-            if "model" in changes and changes["model"] != row.model:
-                session.change_model(changes["model"])
-            if "window" in changes:
-                session.state.own_window = changes["window"] or 0
+            before, row, sent = session.usable_shown, session.row, change.model_fields_set
+            if "title" in sent:
+                row.title = change.title
+            if "model" in sent and change.model != row.model:
+                session.change_model(change.model)
+            if "window" in sent:
+                session.state.own_window = change.window or 0
                 session.state.own_window_at = self._environment.clock()
-            if "automatic" in changes:
-                row.automatic = None if changes["automatic"] is None else int(changes["automatic"])
-            if "settings" in changes:
-                merged = {**row.settings, **changes["settings"]} if changes["settings"] is not None else {}
+            if "automatic" in sent:
+                row.automatic = None if change.automatic is None else int(change.automatic)
+            if "settings" in sent:
+                merged = {**row.settings, **change.settings} if change.settings is not None else {}
                 row.settings = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
                 Settings.from_dict(row.settings, base=self._environment.settings())
-            if "kept" in changes:
-                session.state.kept = bool(changes["kept"])
-            if "proxy_prunes" in changes:
-                _set_proxy_prunes(session, prunes=bool(changes["proxy_prunes"]))
+            if "kept" in sent:
+                session.state.kept = bool(change.kept)
+            if "proxy_prunes" in sent:
+                _set_proxy_prunes(session, prunes=bool(change.proxy_prunes))
             if before:
                 session.require_usable()
             session.save()

@@ -7,17 +7,17 @@ that nothing is left out; a chunk that was taken before is acknowledged again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from webapp.agents import AGENTS
-from webapp.agents.reading.readers import Chunk, Position, digest_of
+from webapp.agents.reading.readers import Chunk, digest_of
 from webapp.agents.record_json import record_from_dict
 from webapp.agents.records import Meta, Record, TranscriptFile
+from webapp.bodies import PushedLines
 from webapp.errors import Conflict, Invalid
 from webapp.services.ingest.answers import Pushed, StoredPosition, StoredPositions
 from webapp.services.ingest.following import TranscriptAppender
@@ -37,32 +37,6 @@ class Sender:
         return orjson.dumps([self.user, self.host, file]).decode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushedTranscript:
-    """A transcript as its machine names it: `key` is its path, and the session where a file contains several."""
-
-    key: str
-    source: str
-    session_id: str
-    parent_id: str | None = None
-    title: str | None = None
-    agent_type: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushedChunk:
-    """A part of a transcript: its records as JSON, the digest of the position before it, and the position after it.
-
-    `restarted` is True if the file was cut off or replaced, `unreadable` if it is not text.
-    """
-
-    records: Sequence[Mapping[str, Any]]
-    before: str
-    after: Position
-    restarted: bool = False
-    unreadable: bool = False
-
-
 class PushedSessions:
     """The use case of sessions that arrive from other machines."""
 
@@ -80,14 +54,15 @@ class PushedSessions:
             ]
         )
 
-    def receive(self, sender: Sender, file: PushedTranscript, chunk: PushedChunk) -> Pushed:
-        """Append a chunk.
+    def receive(self, sender: Sender, chunk: PushedLines) -> Pushed:
+        """Append a chunk of a transcript.
 
         Raises:
             Invalid: the source is no agent.
             Malformed: a record cannot be read; nothing is appended.
             Conflict: the session belongs to another user, to this machine, or to another source.
         """
+        file = chunk.file
         if file.source not in AGENTS:
             raise Invalid(
                 f"this server reads no transcripts of {file.source}; expected one of {', '.join(AGENTS)}",

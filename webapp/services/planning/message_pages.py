@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import orjson
 
 from scoring.messages import Message, part_from_dict, part_to_dict
+from webapp.bodies import MessagesQuery
 from webapp.errors import Invalid, refuse_unknown
 from webapp.services.planning.answers import LogEntry, MessageFull, Page
 from webapp.services.planning.answers import Message as MessageAnswer
@@ -26,65 +26,7 @@ from webapp.store.operations import RemovalReason
 FATES = ("kept", "protected", "changes", "goes", "shortened", "out", "errors", "in", "pinned")
 # Those that the log knows without a plan.
 OF_THE_LOG = ("out", "errors", "in")
-SORTS = ("newest", "oldest", "score", "tokens")
-LONGEST_PAGE = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRequest:
-    """A request for a page: which messages, in which order, from where.
-
-    `after` is the `next` of the page before, `offset` the rows before the page instead of it. `first` and `last` are
-    message numbers, both included; `tool` names the tool of calls and results. `plan_id` takes fates from a shown plan.
-
-    Raises:
-        Invalid: an unknown order, fate or cursor.
-    """
-
-    after: str | None = None
-    offset: int | None = None
-    limit: int = 100
-    role: str | None = None
-    fate: str | None = None
-    q: str | None = None
-    tool: str | None = None
-    first: int | None = None
-    last: int | None = None
-    sort: str = "newest"
-    plan_id: str | None = None
-
-    def __post_init__(self) -> None:
-        """Raise Invalid if no page can match."""
-        refuse_unknown("sort", self.sort, SORTS)
-        if self.fate is not None:
-            refuse_unknown("fate", self.fate, FATES)
-        if self.after and (not self.after.isdecimal() or len(self.after) > 12):
-            shown = self.after[:40]
-            raise Invalid(f"bad value for after; expected the `next` of a page, got {shown}", "after")
-
-    @property
-    def cursor(self) -> int | None:
-        """Return `after` as a number, None at the beginning."""
-        return int(self.after) if self.after else None
-
-    @property
-    def rows(self) -> int:
-        """Return the most rows of the page."""
-        return max(1, min(self.limit, LONGEST_PAGE))
-
-    @property
-    def newest_first(self) -> bool:
-        """Return whether the log is read backwards."""
-        return self.sort == "newest"
-
-    @property
-    def needs_plan(self) -> bool:
-        """Return whether filter or order depends on a plan."""
-        by_plan = self.fate is not None and self.fate not in OF_THE_LOG
-        return by_plan or bool(self.plan_id) or self.sort == "score"
-
-
-NEWEST = PageRequest()
+NEWEST = MessagesQuery()
 
 
 class Messages:
@@ -93,7 +35,7 @@ class Messages:
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
 
-    def page(self, session_id: str, asked: PageRequest = NEWEST) -> Page:
+    def page(self, session_id: str, asked: MessagesQuery = NEWEST) -> Page:
         """Return a page of messages, by default of the newest.
 
         If the requested plan is stale, `plan_id` is null in the answer and the fates are those of the plan that would
@@ -101,7 +43,9 @@ class Messages:
 
         Raises:
             NotFound: there is no such session.
+            Invalid: an unknown fate or cursor.
         """
+        _check(asked)
         with self._planning.reading(session_id) as session:
             shown = self._planning.recall_or_none(asked.plan_id, session) if asked.plan_id else None
             planned = shown or self._planning.make(session)
@@ -119,20 +63,22 @@ class Messages:
             tools=_tools(planned),
         )
 
-    def at_once(self, session_id: str, asked: PageRequest = NEWEST) -> Page:
+    def at_once(self, session_id: str, asked: MessagesQuery = NEWEST) -> Page:
         """Return the same page without waiting for a plan: if none is ready, scores and fates are missing (`pending`).
         An order or filter that needs a plan waits for it.
 
         Raises:
             NotFound: there is no such session.
+            Invalid: an unknown fate or cursor.
         """
+        _check(asked)
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            if not asked.needs_plan and not self._planning.is_ready(session):
+            if not _needs_plan(asked) and not self._planning.is_ready(session):
                 return self._pending(session, asked)
         return self.page(session_id, asked)
 
-    def _pending(self, session: Session, asked: PageRequest) -> Page:
+    def _pending(self, session: Session, asked: MessagesQuery) -> Page:
         """Return a page of the fields that the log alone gives."""
         wanted = self._matching(session, None, asked)
         nos, cursor = self._ordered(session, None, wanted, asked)
@@ -212,7 +158,7 @@ class Messages:
     # -- which messages
 
     def _matching(
-        self, session: Session, planned: SessionPlan | None, asked: PageRequest
+        self, session: Session, planned: SessionPlan | None, asked: MessagesQuery
     ) -> list[int] | None:
         """Return the numbers that meet the conditions, ascending; None for all. A filter by fate needs the plan."""
         sets: list[set[int]] = []
@@ -239,33 +185,34 @@ class Messages:
         return session.row.next_no - 1 if wanted is None else len(wanted)
 
     def _ordered(
-        self, session: Session, planned: SessionPlan | None, wanted: list[int] | None, asked: PageRequest
+        self, session: Session, planned: SessionPlan | None, wanted: list[int] | None, asked: MessagesQuery
     ) -> tuple[list[int], str | None]:
         """Return the numbers of this page, and the cursor of the next."""
-        if asked.sort in ("newest", "oldest"):
+        if asked.sort is None or asked.sort in ("newest", "oldest"):
             return self._in_log_order(session, wanted, asked)
         ranked = self._ranked(session, planned, wanted, asked.sort)
-        start = asked.offset if asked.offset is not None else asked.cursor or 0
-        end = start + asked.rows
+        start = asked.offset if asked.offset is not None else _cursor(asked) or 0
+        end = start + asked.limit
         return ranked[start:end], str(end) if end < len(ranked) else None
 
     def _in_log_order(
-        self, session: Session, wanted: list[int] | None, asked: PageRequest
+        self, session: Session, wanted: list[int] | None, asked: MessagesQuery
     ) -> tuple[list[int], str | None]:
         """Return a page of numbers, and the cursor of the next."""
         every: Sequence[int] = range(1, session.row.next_no) if wanted is None else wanted
         start, end = 0, len(every)
+        cursor, newest_first, limit = _cursor(asked), asked.sort != "oldest", asked.limit
         if asked.offset is not None:
-            start, end = (0, end - asked.offset) if asked.newest_first else (asked.offset, end)
-        elif asked.cursor is not None and asked.newest_first:
-            end = bisect_left(every, asked.cursor)
-        elif asked.cursor is not None:
-            start = bisect_right(every, asked.cursor)
-        if asked.newest_first:
-            nos = list(every[max(0, end - asked.rows - 1) : max(0, end)])[::-1]
+            start, end = (0, end - asked.offset) if newest_first else (asked.offset, end)
+        elif cursor is not None and newest_first:
+            end = bisect_left(every, cursor)
+        elif cursor is not None:
+            start = bisect_right(every, cursor)
+        if newest_first:
+            nos = list(every[max(0, end - limit - 1) : max(0, end)])[::-1]
         else:
-            nos = list(every[start : start + asked.rows + 1])
-        return nos[: asked.rows], str(nos[asked.rows - 1]) if len(nos) > asked.rows else None
+            nos = list(every[start : start + limit + 1])
+        return nos[:limit], str(nos[limit - 1]) if len(nos) > limit else None
 
     def _ranked(
         self, session: Session, planned: SessionPlan | None, wanted: list[int] | None, sort: str
@@ -306,6 +253,26 @@ class Messages:
         }
         planned.view.memo["counts"] = plan, counts
         return counts
+
+
+def _check(asked: MessagesQuery) -> None:
+    """Raise Invalid if no page can match."""
+    if asked.fate is not None:
+        refuse_unknown("fate", asked.fate, FATES)
+    if asked.after and (not asked.after.isdecimal() or len(asked.after) > 12):
+        shown = asked.after[:40]
+        raise Invalid(f"bad value for after; expected the `next` of a page, got {shown}", "after")
+
+
+def _cursor(asked: MessagesQuery) -> int | None:
+    """Return `after` as a number, None at the beginning."""
+    return int(asked.after) if asked.after else None
+
+
+def _needs_plan(asked: MessagesQuery) -> bool:
+    """Return whether filter or order depends on a plan."""
+    by_plan = asked.fate is not None and asked.fate not in OF_THE_LOG
+    return by_plan or bool(asked.plan_id) or asked.sort == "score"
 
 
 def _tools(planned: SessionPlan) -> list[str]:

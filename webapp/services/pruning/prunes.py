@@ -15,6 +15,7 @@ from scoring.budget import utilization
 from scoring.history import task_type_of
 from scoring.planning import with_exact_tokens
 from scoring.signals import SIGNALS
+from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
@@ -24,7 +25,6 @@ from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import explain
 from webapp.services.planning.plan_groups import groups_of
 from webapp.services.planning.planning import SESSION_CHANGED, PlanInputs, Planning, SessionPlan
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import regions_of, session_answer
@@ -59,7 +59,7 @@ class Prunes:
 
     # -- showing
 
-    def plan(self, session_id: str, wanted: PlanRequest) -> Plan:
+    def plan(self, session_id: str, wanted: PlanBody) -> Plan:
         """Return the requested plan; nothing is stored.
 
         Raises:
@@ -180,7 +180,7 @@ class Prunes:
 
     # -- applying
 
-    def apply(self, session_id: str, wanted: PruneRequest) -> Applied:
+    def apply(self, session_id: str, wanted: PruneBody) -> Applied:
         """Apply the plan that was shown, or one made now.
 
         Raises:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
-
 from scoring.errors import Fault, InvalidSettings
 from scoring.models import ModelLimits, known_models
+from webapp.bodies import ModelRow
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged
 from webapp.services.session.environment import Environment
 from webapp.services.session.times import day
 from webapp.services.settings.answers import Model, Models
-
-
-class ModelOverride(TypedDict, total=False):
-    """The limits of a model that a user sets, in tokens; a field that is left out keeps the value of the table."""
-
-    window: int | None
-    input_limit: int | None
-    output_limit: int | None
 
 
 class ModelTable:
@@ -34,19 +25,20 @@ class ModelTable:
         others = [_model(row, overridden=False) for row in known_models() if row.name not in names]
         return Models(models=[*(_model(row, overridden=True) for row in own), *others])
 
-    def put(self, name: str, **limits: Unpack[ModelOverride]) -> Model:
-        """Override the limits of a model.
+    def put(self, name: str, limits: ModelRow) -> Model:
+        """Override the limits of a model; a limit that was not sent keeps the value of the table.
 
         Raises:
             InvalidSettings: a number is out of range, or there is none; one error for each field.
         """
-        if not any(limits.values()):
+        given = limits.given()
+        if not any(given.values()):
             raise InvalidSettings([Fault("window", "expected a number of tokens here or for output_limit")])
         others = [row for row in self._environment.overrides() if row.name != name]
         today = day(self._environment.clock())
-        row = ModelLimits.from_dict({**limits, "name": name, "date": today}, others)
+        row = ModelLimits.from_dict({**given, "name": name, "date": today}, others)
         with self._store.write():
-            self._store.small.put_model_override(name, {**limits, "date": today})
+            self._store.small.put_model_override(name, {**given, "date": today})
         self._environment.forget()
         self._environment.bus.publish(ModelsChanged())
         return _model(row, overridden=True)

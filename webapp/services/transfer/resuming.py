@@ -21,11 +21,11 @@ from scoring.tokens import part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.agent import Transcripts
 from webapp.agents.view import View
+from webapp.bodies import MOST, PlanBody, PruneBody
 from webapp.errors import Conflict
 from webapp.events import Event, SessionCreated
 from webapp.services.context.pruned_view import view_items
 from webapp.services.context.transcript_view import copy_title, view_of
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import why_not_resumed
@@ -104,10 +104,11 @@ class Resuming:
 
     def _prune(self, session_id: str, max_tokens: int | None) -> int | None:
         """Prune a session and return the operation's number; None if nothing needs to be dropped."""
-        plan = self._prunes.plan(session_id, PlanRequest(max_tokens=max_tokens))
+        most = None if max_tokens is None else min(max_tokens, MOST)  # a command takes any number
+        plan = self._prunes.plan(session_id, PlanBody(max_tokens=most))
         if plan.nothing_to_do is not None:
             return None
-        return self._prunes.apply(session_id, PruneRequest(plan_id=plan.plan_id)).operation.n
+        return self._prunes.apply(session_id, PruneBody(plan_id=plan.plan_id)).operation.n
 
     def _agent_of(self, session: Session) -> Transcripts:
         agent = AGENTS.get(session.row.source)

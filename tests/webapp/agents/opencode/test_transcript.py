@@ -17,9 +17,9 @@ from tests.webapp.agents.opencode.second_generation import database
 from tests.webapp.agents.opencode.second_generation import write as write_version2
 from webapp.agents.view import PRUNED_NOTE
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.config import Config
 from webapp.errors import Conflict
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.transfer.answers import Resumed
 from webapp.wiring import build
 
@@ -100,8 +100,8 @@ def shorten(app: App, session: str) -> None:
     rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
              "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
     tokens = app.sessions.get(session).pruned.tokens
-    plan = app.prunes.plan(session, PlanRequest(max_tokens=tokens // 2, settings=rules))
-    app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+    plan = app.prunes.plan(session, PlanBody(max_tokens=tokens // 2, settings=rules))
+    app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
 
 
 def content(made: Resumed) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
 from tests.webapp.promises import Client
 from webapp.app import App
+from webapp.bodies import ModelRow
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ class TestOverflow:
 
     def test_cuts_no_more_than_needed_without_a_refusal(self, client: Client, app: App) -> None:  # S5, B7
         """A user's request does not halve the turns, and a context that fits is unchanged."""
-        app.models.put("small", window=16_384)
+        app.models.put("small", ModelRow(window=16_384))
         said = [wire("user", f"{n} " + "use src/parser.py " * 160) for n in range(13)]
         big = managed(app, *said, model="small", settings={"fresh_tail": 16})
         over = client.post(f"/api/sessions/{big}/plan", json={}).json["over_budget"]

@@ -16,10 +16,10 @@ from tests.waiting import until
 from tests.webapp.building import START, call, entry, result, user
 from webapp.agents.records import Cleared, Compaction, Entry
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.config import Config
 from webapp.services.catalog import aftermaths
 from webapp.services.catalog.answers import EventAftermath, TimelineChange
-from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.session import Session
 from webapp.store.aftermaths import ELSEWHERE, AftermathRow
 from webapp.wiring import build
@@ -153,7 +153,7 @@ class TestAPrune:
     @staticmethod
     def prune(log: Log) -> None:
         """Record a prune behind the last message."""
-        log.app.prunes.apply("s", PruneRequest(max_tokens=1_000))
+        log.app.prunes.apply("s", PruneBody(max_tokens=1_000))
 
     @staticmethod
     def send_pruned(app: App) -> None:
@@ -215,7 +215,7 @@ class TestAPrune:
 
         for n in range(30):
             step(n, f"{n}.py")
-        app.prunes.apply(session, PruneRequest(max_tokens=4_000))
+        app.prunes.apply(session, PruneBody(max_tokens=4_000))
         step(31, "1.py")
         app.operations.undo(session, None)
         step(32, "2.py")

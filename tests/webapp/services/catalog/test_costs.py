@@ -9,7 +9,7 @@ import pytest
 from tests.webapp.building import conversation, entry, followed, managed, said, user, wire
 from webapp.agents.records import Compaction, Entry, Meta, Usage, UsageReport
 from webapp.app import App
-from webapp.services.planning.requests import PlanRequest
+from webapp.bodies import PlanBody
 from webapp.services.session.times import to_ms
 
 ONE = Usage(100_000, 10)
@@ -147,7 +147,7 @@ class TestTheCost:
         app.ingest.append_records("s", [last])
         later = minutes * (12 if hour else 1) * 60_000
         app.environment.clock = lambda: to_ms(last.at) + later
-        cache = app.prunes.plan("s", PlanRequest(max_tokens=19_500)).cache
+        cache = app.prunes.plan("s", PlanBody(max_tokens=19_500)).cache
         assert cache.cold is cold
         assert (cache.rewrite_cost == 0) is cold
 

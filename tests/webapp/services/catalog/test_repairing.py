@@ -10,8 +10,7 @@ import pytest
 from tests.outside import outside
 from tests.webapp.building import conversation, entries, followed, mid, user
 from webapp.app import App
-from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import MessagesQuery, PruneBody
 
 DERIVED = [
     "UPDATE messages SET card = '{}', features = '{}'",
@@ -32,7 +31,7 @@ def used(app: App) -> App:
     """A session that was pruned and pinned, and a memory."""
     followed(app, *conversation(4), user("more"))
     app.operations.pin("s", mid(app, "s", 5))
-    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    app.prunes.apply("s", PruneBody(max_tokens=300))
     app.memory.add("memory", "Always test.")
     return app
 
@@ -40,7 +39,7 @@ def used(app: App) -> App:
 def shown(app: App) -> tuple[object, ...]:
     """Return the numbers of the session that the pages show."""
     session = app.sessions.get("s")
-    page = app.messages.page("s", PageRequest(sort="oldest", limit=100))
+    page = app.messages.page("s", MessagesQuery(sort="oldest", limit=100))
     return (
         session.pruned,
         session.agent,
@@ -84,10 +83,10 @@ class TestRepair:
     def test_leaves_faults_of_source_data(self, used: App, damage: str) -> None:
         """Damaged source data is not overwritten, and verify still reports it."""
         outside(used.config.database, damage)
-        before = used.messages.page("s", PageRequest(sort="oldest")).messages[0].text
+        before = used.messages.page("s", MessagesQuery(sort="oldest")).messages[0].text
         list(used.repairing.repair())
         assert list(used.verify())
-        assert used.messages.page("s", PageRequest(sort="oldest")).messages[0].text == before
+        assert used.messages.page("s", MessagesQuery(sort="oldest")).messages[0].text == before
 
     @pytest.mark.parametrize(
         ("damage", "reason"),

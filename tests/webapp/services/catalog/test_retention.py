@@ -10,6 +10,7 @@ import pytest
 
 from tests.webapp.building import entries, heard, said, user
 from webapp.app import App
+from webapp.bodies import SessionChange
 from webapp.config import Config, Database
 from webapp.errors import Conflict, Invalid
 from webapp.events import SettingsChanged
@@ -134,10 +135,10 @@ class TestNeverDeleted:
         session(app, "a")
         session(app, "a.agent-1", parent="a")
         session(app, "b")
-        app.sessions.patch("a.agent-1", kept=True)
+        app.sessions.patch("a.agent-1", SessionChange(kept=True))
         assert app.sessions.get("a.agent-1").kept
         assert to_delete(app, limits(days=30)) == ["b"]
-        app.sessions.patch("a.agent-1", kept=False)
+        app.sessions.patch("a.agent-1", SessionChange(kept=False))
         assert set(to_delete(app, limits(days=30))) == {"a", "b"}
 
     def test_are_sessions_kept_by_another_process_during_an_append(
@@ -148,7 +149,7 @@ class TestNeverDeleted:
         other, write = build(app.config), app.ingest._writer._write
 
         def later(*values: Any) -> Any:
-            other.sessions.patch("a", kept=True)
+            other.sessions.patch("a", SessionChange(kept=True))
             return write(*values)
 
         monkeypatch.setattr(app.ingest._writer, "_write", later)
@@ -246,7 +247,7 @@ class TestApplying:
 
         def meanwhile(session_id: str) -> list[str]:
             if session_id == "a":
-                app.sessions.patch("b", kept=True)
+                app.sessions.patch("b", SessionChange(kept=True))
             if session_id == "c":
                 session(app, "c.agent-1", parent="c")
             return delete(session_id)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.webapp.building import context_numbers, managed, mid, wire
 from webapp.app import App
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody, SessionChange
 from webapp.store.copies import CopyRow
 from webapp.store.savings import SavedRow
 
@@ -16,7 +16,7 @@ def pruned(app: App) -> str:
     """A managed session that was pruned once."""
     talk = [wire(("user", "assistant")[n % 2], f"{n} " + "word " * 400) for n in range(40)]
     session = managed(app, *talk, model="claude-sonnet-4-5")
-    app.prunes.apply(session, PruneRequest(max_tokens=4_000))
+    app.prunes.apply(session, PruneBody(max_tokens=4_000))
     return session
 
 
@@ -85,7 +85,7 @@ class TestSavings:
 
     def test_of_an_unknown_model_have_no_price(self, app: App, pruned: str) -> None:
         """The amount is then marked as a lower bound."""
-        app.sessions.patch(pruned, model="nobody-knows-this")
+        app.sessions.patch(pruned, SessionChange(model="nobody-knows-this"))
         app.ingest.append_messages(pruned, [wire("assistant", "done")])
         found = app.savings.all()
         assert (found.amount, found.at_least) == (None, True)

@@ -10,9 +10,9 @@ import pytest
 
 from tests.webapp.building import call, conversation, followed, managed, mid, result, user, wire
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.errors import NotFound
 from webapp.services.catalog.search import SNIPPET_CHARS, snippet
-from webapp.services.planning.requests import PruneRequest
 
 
 class TestArchive:
@@ -21,7 +21,7 @@ class TestArchive:
     def test_lists_exactly_the_removed_messages(self, app: App) -> None:  # B15
         """The newest is first, and words filter the list."""
         followed(app, *conversation(10), user("end"))
-        event = app.prunes.apply("s", PruneRequest(max_tokens=300)).event
+        event = app.prunes.apply("s", PruneBody(max_tokens=300)).event
         assert event is not None
         removed = event.removed_ids
         assert [m.id for m in app.search.archive("s").messages] == removed[::-1]

@@ -22,10 +22,10 @@ from tests.webapp.building import (
 )
 from webapp.agents.records import Meta
 from webapp.app import App
+from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange, SessionsQuery
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
 from webapp.services.catalog.answers import Parent
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.store.sessions import COLUMNS
 from webapp.store.sql import listed
 
@@ -62,7 +62,7 @@ class TestCreate:
 
     def test_refuses_a_window_without_usable_tokens(self, app: App) -> None:  # C5
         """The reserve for the answer and the buffer needs all of it, and the error has the numbers."""
-        app.models.put("tiny", window=4_000)
+        app.models.put("tiny", ModelRow(window=4_000))
         with pytest.raises(InvalidSettings, match="expected more than 4,496 tokens, got 4,000"):
             app.sessions.create(id="x", model="tiny")
 
@@ -78,7 +78,7 @@ class TestList:
         followed(app, user("lexer"), session_id="other")
 
         def ids(**by: Any) -> list[str]:
-            return [one.id for one in app.sessions.list(**by)]
+            return [one.id for one in app.sessions.list(SessionsQuery(**by))]
 
         assert ids(state="warning") == ["full"]
         assert ids(source="claude-code") == ["other"]
@@ -89,11 +89,11 @@ class TestList:
         """A minus reverses the order, and an unknown order is refused."""
         managed(app, wire("user", "x " * 400), id="big", title="b")
         managed(app, wire("user", "x"), id="small", title="a")
-        assert [s.id for s in app.sessions.list(sort="tokens")] == ["big", "small"]
-        assert [s.id for s in app.sessions.list(sort="-tokens")] == ["small", "big"]
-        assert [s.id for s in app.sessions.list(sort="title")] == ["small", "big"]
+        assert [s.id for s in app.sessions.list(SessionsQuery(sort="tokens"))] == ["big", "small"]
+        assert [s.id for s in app.sessions.list(SessionsQuery(sort="-tokens"))] == ["small", "big"]
+        assert [s.id for s in app.sessions.list(SessionsQuery(sort="title"))] == ["small", "big"]
         with pytest.raises(Invalid, match="sort"):
-            app.sessions.list(sort="colour")
+            app.sessions.list(SessionsQuery(sort="colour"))
 
 
 class TestPages:
@@ -109,9 +109,9 @@ class TestPages:
     @pytest.mark.parametrize("wish", [{}, {"sort": "title"}, {"sort": "verdict"}, {"q": "part"}])
     def test_hold_the_whole_list_in_its_order(self, app: App, ids: list[str], wish: dict[str, Any]) -> None:
         """Each session is on one page, in every order, and the last page has no next one."""
-        whole, after, found = [one.id for one in app.sessions.list(**wish)], None, []
+        whole, after, found = [one.id for one in app.sessions.list(SessionsQuery(**wish))], None, []
         while True:
-            page = app.sessions.page(limit=2, after=after, **wish)
+            page = app.sessions.page(SessionsQuery(limit=2, after=after, **wish))
             found += [one.id for one in page.sessions]
             assert (len(page.sessions) <= 2, page.total) == (True, 5)
             if (after := page.next) is None:
@@ -129,13 +129,13 @@ class TestPages:
         app.store.sessions.create(
             id="quiet", source="claude-code", kind="followed", created_at=1, last_activity_at=9**15
         )
-        page = app.sessions.page(limit=5)
+        page = app.sessions.page(SessionsQuery(limit=5))
         assert ([one.id for one in page.sessions], page.total) == (["s"], 1)
 
     def test_refuse_an_unknown_cursor(self, app: App, ids: list[str]) -> None:
         """The error says to begin with the first page."""
         with pytest.raises(Invalid, match="first page"):
-            app.sessions.page(limit=2, after="nobody")
+            app.sessions.page(SessionsQuery(limit=2, after="nobody"))
 
 
 class TestPatch:
@@ -144,7 +144,7 @@ class TestPatch:
     def test_resets_a_setting_with_null(self, app: App) -> None:
         """Null restores the common value of a setting."""
         session = managed(app, settings={"fresh_tail": 3, "aim_percent": 40})
-        app.sessions.patch(session, settings={"fresh_tail": None}, title="New", automatic=True)
+        app.sessions.patch(session, SessionChange(settings={"fresh_tail": None}, title="New", automatic=True))
         row = app.store.sessions.get(session)
         assert (row.settings, row.title, row.automatic) == ({"aim_percent": 40}, "New", 1)
 
@@ -152,7 +152,7 @@ class TestPatch:
         """All changes are made or none."""
         session = managed(app, title="Old")
         with pytest.raises(InvalidSettings):
-            app.sessions.patch(session, title="New", settings={"strategy": "luck"})
+            app.sessions.patch(session, SessionChange(title="New", settings={"strategy": "luck"}))
         assert app.sessions.get(session).title == "Old"
 
     def test_refuses_a_window_without_usable_tokens(self, app: App) -> None:  # C5
@@ -160,7 +160,7 @@ class TestPatch:
         session = managed(app, settings={"response_reserve": 16_000})
         for change in ({"model": "gpt-4"}, {"settings": {"response_reserve": 400_000}}):
             with pytest.raises(InvalidSettings, match="window"):
-                app.sessions.patch(session, **change)
+                app.sessions.patch(session, SessionChange(**change))
         row = app.store.sessions.get(session)
         assert (row.model, row.settings) == ("gpt-5", {"response_reserve": 16_000})
 
@@ -168,13 +168,13 @@ class TestPatch:
         """A session without usable tokens can still be changed."""
         session = managed(app, model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
-        app.sessions.patch(session, title="Too small", settings={"fresh_tail": 3})
+        app.sessions.patch(session, SessionChange(title="Too small", settings={"fresh_tail": 3}))
         assert app.sessions.get(session).title == "Too small"
 
     def test_updates_the_limits_with_the_model(self, app: App) -> None:
         """The new limits apply immediately."""
         session = managed(app)
-        app.sessions.patch(session, model="claude-haiku-4-5")
+        app.sessions.patch(session, SessionChange(model="claude-haiku-4-5"))
         assert app.sessions.get(session).window == 200_000
 
     @pytest.mark.parametrize(
@@ -188,14 +188,14 @@ class TestPatch:
         texts = [wire("user", f"Look at file_{n}.py, and say why it leaks.") for n in range(40)]
         changed, new = (managed(app, *texts, model=model) for model in (before, after))
         shown = app.sessions.get(changed).pruned.tokens
-        app.sessions.patch(changed, model=after)
+        app.sessions.patch(changed, SessionChange(model=after))
         for session in (changed, new):
             app.ingest.append_messages(session, texts[:5])
         expected = app.sessions.get(new).pruned.tokens
         assert app.sessions.get(changed).pruned.tokens == pytest.approx(expected, rel=0.02)
         pages = [app.messages.page(session).messages[0] for session in (changed, new)]
         assert pages[0].tokens == pytest.approx(pages[1].tokens, abs=1)
-        app.sessions.patch(changed, model=before)
+        app.sessions.patch(changed, SessionChange(model=before))
         assert app.sessions.get(changed).pruned.tokens == pytest.approx(shown * 45 / 40, rel=0.02)
         assert list(app.store.verify()) == []
 
@@ -204,7 +204,7 @@ class TestPatch:
         session = followed(app, *conversation(4))
         app.ingest.append_records(session, [Meta(model="gpt-5")])
         before = app.sessions.get(session).agent.tokens
-        app.sessions.patch(session, model="claude-opus-4-7")
+        app.sessions.patch(session, SessionChange(model="claude-opus-4-7"))
         assert app.sessions.get(session).agent.tokens > 1.2 * before
         app.ingest.append_records(session, [Meta(model="gpt-5")])
         assert app.sessions.get(session).agent.tokens == before
@@ -217,7 +217,7 @@ class TestPatch:
             session, [wire("assistant", "Done.")], usage={"input_tokens": 900, "output_tokens": 4}
         )
         before = app.sessions.get(session).pruned
-        app.sessions.patch(session, model="claude-opus-4-7")
+        app.sessions.patch(session, SessionChange(model="claude-opus-4-7"))
         after = app.sessions.get(session).pruned
         assert (after.tokens, after.certainty) == (before.tokens, before.certainty) == (904, "exact")
 
@@ -225,7 +225,7 @@ class TestPatch:
         """With PostgreSQL several sessions are written at once."""
         managed(app, id="x")
         opened = transactions(app, monkeypatch)
-        app.sessions.patch("x", title="new", window=200_000)
+        app.sessions.patch("x", SessionChange(title="new", window=200_000))
         assert set(opened) == {"x"}
 
 
@@ -294,7 +294,7 @@ class TestStatistics:
     def test_have_a_trend_that_ends_at_their_gauge(self, app: App) -> None:  # X10
         """Of a long session not every size is stored; the present one is shown all the same."""
         session = managed(app, *(wire("user", f"step {n} " * 40) for n in range(60)))
-        app.prunes.apply(session, PruneRequest(max_tokens=400))
+        app.prunes.apply(session, PruneBody(max_tokens=400))
         shown = app.sessions.get(session)
         assert shown.trend[-1] == shown.pruned.utilization
         assert shown.trend[-2] > shown.trend[-1]
@@ -318,7 +318,7 @@ class TestDamagedValues:
         assert {one.id for one in app.sessions.list()} == {"s", "t"}
         assert app.sessions.get("s").messages == 12
         app.ingest.append_records("s", entries(*conversation(1), start=50))
-        app.prunes.plan("s", PlanRequest(max_tokens=100))
+        app.prunes.plan("s", PlanBody(max_tokens=100))
 
     @pytest.mark.parametrize("value", ["''", "'{'", "x'ff00'", "9e999", "1.5"])
     def test_of_another_type_hide_no_session(self, app: App, value: str) -> None:
@@ -334,7 +334,8 @@ class TestDamagedValues:
             with app.store.write():
                 app.store.db.run(f"UPDATE sessions SET \"{column}\" = {value} WHERE id = 's'")
             shown = {one.id: one for one in app.sessions.list()}
-            assert {*shown} == {one.id for one in app.sessions.page(limit=5).sessions} == {"s", "t"}, column
+            paged = {one.id for one in app.sessions.page(SessionsQuery(limit=5)).sessions}
+            assert {*shown} == paged == {"s", "t"}, column
             assert app.sessions.get("s").notes == shown["s"].notes, column
             if isinstance(before, int):
                 assert f"its stored {column} is damaged" in " ".join(shown["s"].notes), column

@@ -8,6 +8,7 @@ import pytest
 
 from tests.webapp.building import conversation, entry, followed, managed, said, usage, user, wire
 from webapp.app import App
+from webapp.bodies import ModelRow, SessionChange
 from webapp.errors import NotFound
 
 
@@ -16,9 +17,9 @@ class TestStatus:
 
     def test_has_both_triggers_as_bars(self, app: App) -> None:  # S7
         """The bars count messages and tokens since the last summary."""
-        app.models.put("small", window=100_000)
+        app.models.put("small", ModelRow(window=100_000))
         followed(app, *conversation(4), user("end"), model="small")
-        app.sessions.patch("s", settings={"auto_summarize": True})
+        app.sessions.patch("s", SessionChange(settings={"auto_summarize": True}))
         bars = app.status.of("s").triggers
         assert bars[0].text == "Messages 17 / 30 (56.7 %)"
         assert (bars[1].name, bars[1].limit) == ("Tokens", 80_000)  # a share of the window
@@ -43,7 +44,7 @@ class TestStatus:
         """The status has a percentage only if a summary is made at the limit."""
         app.background.close()  # no summary is made while the status is read
         session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
-        app.sessions.patch(session, automatic=automatic)
+        app.sessions.patch(session, SessionChange(automatic=automatic))
         status = app.status.of(session)
         assert status.made == made
         bar = status.triggers[0]

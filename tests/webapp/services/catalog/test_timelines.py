@@ -11,7 +11,7 @@ import pytest
 from tests.webapp.building import conversation, entries, followed, managed, mid, said, user, wire
 from webapp.agents.records import Compaction, Usage, UsageReport
 from webapp.app import App
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 from webapp.services.session.answers import Region
 
 
@@ -51,7 +51,7 @@ class TestTheTimeline:
         session = managed(app, wire("user", "look at the spec"))
         for n in range(6):
             read(app, session, f"docs/{n}.md", 200, n)
-        app.prunes.apply(session, PruneRequest(max_tokens=2_000))
+        app.prunes.apply(session, PruneBody(max_tokens=2_000))
         app.ingest.append_messages(session, [{"role": "user", "content": "go on"}])
         last = app.timelines.of(session).points[-1]
         assert sum(last.regions) == last.pruned == app.sessions.get(session).pruned.tokens
@@ -70,7 +70,7 @@ class TestTheTimeline:
     def test_shows_every_operation_and_undo(self, app: App) -> None:
         """A prune has its tokens before and after."""
         followed(app, *conversation(10))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         app.operations.undo("s")
         line = app.timelines.of("s", points=5)
         assert [m.kind for m in line.changes] == ["prune", "undo"]
@@ -104,7 +104,7 @@ def agent(app: App) -> str:
 
 
 CHANGES: dict[str, Callable[[App, str], object]] = {
-    "prune": lambda app, session: app.prunes.apply(session, PruneRequest(max_tokens=2_000)),
+    "prune": lambda app, session: app.prunes.apply(session, PruneBody(max_tokens=2_000)),
     "summary": lambda app, session: app.summarising.summarise(session),
     "overflow": lambda app, session: app.overflow.relieve(session),
     "drop": lambda app, session: app.operations.drop(session, mid(app, session, 3)),

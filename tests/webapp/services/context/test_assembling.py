@@ -12,9 +12,9 @@ from scoring.formats import FORMATS, validate
 from tests.shared import shared_data
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
 from webapp.app import App
+from webapp.bodies import ModelRow, PlanBody, PruneBody
 from webapp.errors import Invalid
 from webapp.services.context import assembling
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestContext:
@@ -49,7 +49,7 @@ class TestContext:
     def test_is_valid_for_every_format(self, app: App, name: str) -> None:  # X6
         """The context is valid after any prune."""
         followed(app, *conversation(10), user("end"))
-        app.prunes.apply("s", PruneRequest(max_tokens=600))
+        app.prunes.apply("s", PruneBody(max_tokens=600))
         made = app.context.get("s", name)
         assert made.format == name
         assert validate(made.messages, name, ready=False) == []
@@ -127,7 +127,7 @@ class TestContext:
 
     def test_reports_a_context_over_the_limit(self, app: App) -> None:  # B7
         """The answer has the tokens and the limit."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         made = app.context.get(session)
         assert made.over_budget.tokens == made.tokens > made.over_budget.limit == 8_192
@@ -135,7 +135,7 @@ class TestContext:
 
     def test_cuts_a_newest_message_that_exceeds_the_budget(self, app: App) -> None:  # C5, C2
         """The cut is marked, and the log keeps the whole message."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         session = managed(app, wire("user", "word " * 9_000), model="small")
         made = app.context.get(session)
         assert made.newest_cut
@@ -168,7 +168,7 @@ class TestContext:
 
     def test_leaves_out_the_oldest_messages_over_the_budget(self, app: App) -> None:  # C5
         """The answer names the messages left out; the pruned view does not change."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
         session = managed(app, *talk, model="small")
         made = app.context.get(session)
@@ -180,7 +180,7 @@ class TestContext:
 
     def test_leaves_out_messages_by_the_keywords_of_the_task_type(self, app: App) -> None:  # B18
         """Stored keyword ratings that are stale are computed again, as for a plan."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         app.settings.put({"strategy": "score", "user_words_tokens": 0})
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
         talk[3] = wire("assistant", "marmalade " + "word3 " * 80)
@@ -223,8 +223,8 @@ class TestRealSessions:
                 session = imported.session_id
                 assert faults(app, session) == {}
                 tokens = app.sessions.get(session).pruned.tokens
-                if app.prunes.plan(session, PlanRequest(max_tokens=tokens // 2)).removed_count:
-                    app.prunes.apply(session, PruneRequest(max_tokens=tokens // 2))
+                if app.prunes.plan(session, PlanBody(max_tokens=tokens // 2)).removed_count:
+                    app.prunes.apply(session, PruneBody(max_tokens=tokens // 2))
                     assert faults(app, session) == {}
         assert list(app.verify()) == []
 

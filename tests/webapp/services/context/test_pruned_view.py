@@ -11,8 +11,8 @@ from scoring.messages import Text
 from scoring.summary import Summary
 from tests.webapp.building import call, conversation, followed, managed, mid, result, user, wire
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.services.context.pruned_view import MessageCache, view_items
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.replacements import Replacement
 from webapp.store.context import PRUNED
 
@@ -41,8 +41,8 @@ class TestViewItems:
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word {n}") for n in range(400)]
         short, long = managed(app, *talk[-20:]), managed(app, *talk)
         out = [mid(app, long, no) for no in range(1, 381)]
-        plan = app.prunes.plan(long, PlanRequest(max_tokens=100_000, drop=out))
-        app.prunes.apply(long, PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan(long, PlanBody(max_tokens=100_000, drop=out))
+        app.prunes.apply(long, PruneBody(plan_id=plan.plan_id))
         engine, read = app.store.db, list[tuple[str, int]]()
 
         def rows(sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

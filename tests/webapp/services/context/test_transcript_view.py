@@ -15,9 +15,9 @@ from tests.shared import shared_data
 from tests.webapp.services.transfer.resumable import sample_of
 from webapp.agents.codex.items import SUMMARY_PREFIX
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.config import Config
 from webapp.services.context.pruned_view import view_items
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.answers import Session
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import Replacement
@@ -39,7 +39,7 @@ def session(app: App, request: pytest.FixtureRequest) -> Session:
     [path] = shared_data("transcripts").glob(FILES[request.param])
     session_id = app.importing.import_file(str(path), path.read_bytes())[0].session_id
     tokens = app.sessions.get(session_id).pruned.tokens
-    app.prunes.apply(session_id, PruneRequest(max_tokens=int(tokens * 0.7)))
+    app.prunes.apply(session_id, PruneBody(max_tokens=int(tokens * 0.7)))
     return app.sessions.get(session_id)
 
 
@@ -116,8 +116,8 @@ class TestTranscript:
                  "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
         tokens = app.sessions.get(session.id).pruned.tokens
         whole = {r.call_id: r.text for m in view(app, session) for r in m.results}
-        plan = app.prunes.plan(session.id, PlanRequest(max_tokens=int(tokens * 0.8), settings=rules))
-        app.prunes.apply(session.id, PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan(session.id, PlanBody(max_tokens=int(tokens * 0.8), settings=rules))
+        app.prunes.apply(session.id, PruneBody(plan_id=plan.plan_id))
         here = view(app, session)
         short = {r.call_id: r.text for m in here for r in m.results if whole[r.call_id] != r.text}
         assert short

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from webapp.app import App
+from webapp.bodies import MessagesQuery
 from webapp.config import Config
-from webapp.services.planning.message_pages import PageRequest
 from webapp.wiring import build
 
 NAME = "11111111-2222-4333-8444-555555555555"
@@ -49,4 +49,4 @@ class Place:
 
     def texts(self) -> list[str]:
         """Return the texts of the session, oldest first."""
-        return [m.text for m in self.app.messages.page(NAME, PageRequest(sort="oldest")).messages]
+        return [m.text for m in self.app.messages.page(NAME, MessagesQuery(sort="oldest")).messages]

@@ -7,8 +7,8 @@ import pytest
 from tests.webapp.building import call, entry, followed, result, said, usage, user
 from webapp.agents.records import Cleared, Record
 from webapp.app import App
+from webapp.bodies import MessagesQuery
 from webapp.errors import Conflict
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.session.replacements import Replacement
 
 OUTPUT = "a line of output " * 250  # some 1,200 tokens with this model
@@ -29,7 +29,7 @@ def working(count: int, real: int, cleared_at: int | None = None, lost: int = 0)
 
 def reasons(app: App) -> dict[int, str | None]:
     """Return the reasons of the messages whose outputs are not sent as they are, by number."""
-    shown = app.messages.page("s", PageRequest(limit=100)).messages
+    shown = app.messages.page("s", MessagesQuery(limit=100)).messages
     return {message.number: message.reason for message in shown if message.shortened}
 
 

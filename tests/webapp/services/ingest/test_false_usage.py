@@ -9,6 +9,7 @@ import pytest
 
 from tests.webapp.building import entry, followed, managed, mid, said, usage, user, wire
 from webapp.app import App
+from webapp.bodies import ModelRow, SessionChange
 from webapp.config import Config
 from webapp.wiring import build
 
@@ -20,7 +21,7 @@ class TestAFalseReport:
 
     def test_never_lowers_the_total_or_the_budget(self, app: App) -> None:  # X11
         """The estimate is kept, and the context still fits or is reported as too large."""
-        app.models.put("small", window=12_000)
+        app.models.put("small", ModelRow(window=12_000))
         session_id = managed(app, wire("user", WORDS), model="small")
         before = app.sessions.get(session_id)
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 12})
@@ -242,7 +243,7 @@ class TestAPartialReport:
         """Another tokenizer makes fewer tokens of the same text."""
         session_id = managed(app, model="claude-opus-4-7")
         called(app, session_id, "value " * 850, input_tokens=1_400)
-        app.sessions.patch(session_id, model="claude-sonnet-4-5")
+        app.sessions.patch(session_id, SessionChange(model="claude-sonnet-4-5"))
         called(app, session_id, "go on", input_tokens=950)
         assert app.sessions.get(session_id).notes == []
 

@@ -20,11 +20,11 @@ from tests.webapp.building import heard
 from tests.webapp.services.ingest.followed_file import NAME, Place, row
 from webapp.agents.reading.readers import CHUNK_RECORDS
 from webapp.app import App
+from webapp.bodies import MessagesQuery
 from webapp.config import Config
 from webapp.errors import BusyStore
 from webapp.events import ProblemReported
 from webapp.services.ingest.following import Following, TranscriptAppender
-from webapp.services.planning.message_pages import PageRequest
 from webapp.wiring import build
 
 
@@ -153,7 +153,7 @@ class TestFollowing:
         other = place.open()
         assert place.look(other) == 2 * CHUNK_RECORDS - added
         other.close()
-        newest = place.app.messages.page(NAME, PageRequest(limit=3)).messages
+        newest = place.app.messages.page(NAME, MessagesQuery(limit=3)).messages
         assert [m.text for m in newest] == [f"hello {2 * CHUNK_RECORDS - n}" for n in (1, 2, 3)]
 
     def test_finds_named_folders(self, place: Place, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ class TestWholeFiles:
 
     def said(self, app: App, session_id: str) -> list[str]:
         """Return the texts of a session, oldest first."""
-        return [m.text for m in app.messages.page(session_id, PageRequest(sort="oldest")).messages]
+        return [m.text for m in app.messages.page(session_id, MessagesQuery(sort="oldest")).messages]
 
     def test_add_only_their_new_messages(self, place: Place) -> None:  # X12
         """New messages are added, after a restart too, and an import of the same file adds nothing."""
@@ -289,7 +289,7 @@ class TestWholeFiles:
         root = place.home / ".local" / "share" / "opencode"
         shutil.copytree(TREE, root)
         place.look()
-        newest = place.app.messages.page("ses_1", PageRequest(sort="oldest")).messages[-1]
+        newest = place.app.messages.page("ses_1", MessagesQuery(sort="oldest")).messages[-1]
         place.app.operations.pin("ses_1", newest.id)
         before = place.app.sessions.get("ses_1")
         message = root / "storage" / "message" / "ses_1" / "msg_05.json"

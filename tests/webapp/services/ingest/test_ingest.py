@@ -26,10 +26,10 @@ from tests.webapp.building import (
 )
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown, UsageReport
 from webapp.app import App
+from webapp.bodies import PruneBody, SessionChange
 from webapp.config import Config
 from webapp.errors import Conflict, Invalid, Malformed, NotFound, TooLarge
 from webapp.events import Event, MessagesAppended
-from webapp.services.planning.requests import PruneRequest
 from webapp.store.context import AGENT
 from webapp.wiring import build
 
@@ -122,7 +122,7 @@ class TestRecords:
         other, write = build(config), app.ingest._writer._write
 
         def later(*values: Any) -> Any:
-            other.sessions.patch("s", title="chosen by hand")
+            other.sessions.patch("s", SessionChange(title="chosen by hand"))
             return write(*values)
 
         monkeypatch.setattr(app.ingest._writer, "_write", later)
@@ -203,11 +203,11 @@ class TestCompaction:
     def test_blocks_the_undo_of_older_operations(self, app: App) -> None:
         """A prune before it cannot be undone; a prune after it can."""
         followed(app, *conversation(6))
-        first = app.prunes.apply("s", PruneRequest(max_tokens=300)).operation.n
+        first = app.prunes.apply("s", PruneBody(max_tokens=300)).operation.n
         app.ingest.append_records(
             "s", [Compaction(None, "auto", None, "c1"), *entries(*conversation(6), start=90)]
         )
-        later = app.prunes.apply("s", PruneRequest(max_tokens=300)).operation.n
+        later = app.prunes.apply("s", PruneBody(max_tokens=300)).operation.n
         with pytest.raises(Conflict, match="compaction"):
             app.operations.undo("s", first)
         assert app.operations.undo("s", later).undone == [later]
@@ -309,7 +309,7 @@ class TestAutomaticPruning:
     def test_is_off_if_switched_off_for_the_session(self, app: App) -> None:  # X9
         """A session that is not automatic is never pruned by an append."""
         session = managed(app, settings=self.settings())
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         for n in range(12):
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
         assert app.sessions.get(session).prunes == 0

@@ -16,9 +16,9 @@ from tests.webapp.building import call, entries, entry, said, usage, user
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.services.integrations import hints
 from webapp.services.integrations.edit_script import Edit, edit_script
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
 
 
@@ -90,8 +90,8 @@ class TestTheScript:
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
                  "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
         tokens = app.sessions.get(session).pruned.tokens
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=int(tokens * 0.7), settings=rules))
-        app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=int(tokens * 0.7), settings=rules))
+        app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         outputs = {key: edit["output"] for key, edit in script(app, session).items() if "output" in edit}
         assert len(outputs) == plan.shortened_count > 0
         assert all(key.startswith("toolResult:c") and "cleared" in str(text) for key, text in outputs.items())

@@ -12,8 +12,8 @@ from tests.waiting import until
 from tests.webapp.building import conversation, entries, followed, said, user
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
+from webapp.bodies import MessagesQuery, SessionChange
 from webapp.services.integrations import hints
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.session.session import Session
 
 
@@ -47,7 +47,7 @@ class TestAHint:
 
     def test_contains_pins_learnings_and_decisions(self, app: App, session: str, folder: Path) -> None:  # X20
         """The text for the agent's summariser is within its budget."""
-        rows = app.messages.page(session, PageRequest(limit=3)).messages
+        rows = app.messages.page(session, MessagesQuery(limit=3)).messages
         app.operations.pin(session, rows[0].id)
         app.memory.add("learning", "Tests need the database.", session)
         survive = str(hint_of(app, session)["survive"])
@@ -83,7 +83,7 @@ class TestAHint:
     def test_warns_of_a_full_context(self, app: App, session: str, folder: Path) -> None:  # X20
         """The warning names the command that helps."""
         assert hint_of(app, session)["warning"] == ""
-        app.sessions.patch(session, settings={"target_percent": 2.0, "aim_percent": 1.0})
+        app.sessions.patch(session, SessionChange(settings={"target_percent": 2.0, "aim_percent": 1.0}))
         full = hint_of(app, session)
         assert full["warns_of"] == "full"
         assert f"coppice resume {session} --prune" in str(full["warning"])

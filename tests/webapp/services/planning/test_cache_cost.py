@@ -6,14 +6,14 @@ import pytest
 
 from tests.webapp.building import conversation, followed, user
 from webapp.app import App
+from webapp.bodies import PlanBody
 from webapp.services.planning.answers import Plan
-from webapp.services.planning.requests import PlanRequest
 
 
 def cache(app: App, model: str) -> Plan:
     """Return a plan for a session with this model."""
     followed(app, *conversation(10), user("end"), session_id=model, model=model)
-    return app.prunes.plan(model, PlanRequest(max_tokens=500))
+    return app.prunes.plan(model, PlanBody(max_tokens=500))
 
 
 class TestCacheFigures:
@@ -38,5 +38,5 @@ class TestCacheFigures:
     def test_are_zero_if_nothing_is_pruned(self, app: App) -> None:
         """No rewrite, no saving, no break-even."""
         followed(app, user("hi"))
-        bill = app.prunes.plan("s", PlanRequest()).cache
+        bill = app.prunes.plan("s", PlanBody()).cache
         assert (bill.saved_per_call, bill.rewritten_once, bill.break_even_calls) == (0, 0, None)

@@ -9,9 +9,9 @@ import pytest
 
 from tests.webapp.building import managed, wire
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.errors import NotFound
 from webapp.services.planning.answers import HeavyGroup, HeavyKind
-from webapp.services.planning.requests import PruneRequest
 
 
 def called(app: App, session: str, n: int, tool: str, arguments: dict[str, str], output: str) -> None:
@@ -74,7 +74,7 @@ class TestTheHeaviest:
     def test_are_shares_of_the_pruned_context(self, app: App) -> None:  # X19
         """The total is that of the context after the prune."""
         session = reader(app)
-        app.prunes.apply(session, PruneRequest(max_tokens=700))
+        app.prunes.apply(session, PruneBody(max_tokens=700))
         heaviest = app.heaviest.of(session)
         assert heaviest.tokens == app.sessions.get(session).pruned.tokens
         tools = [one for one in heaviest.groups if one.kind == "tool"]

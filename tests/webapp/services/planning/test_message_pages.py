@@ -8,10 +8,9 @@ import pytest
 
 from tests.webapp.building import call, conversation, entry, followed, mid, result, user
 from webapp.app import App
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.errors import Invalid, NotFound
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.planning import Planning
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 def walk(app: App, **by: Any) -> list[int]:
@@ -19,7 +18,7 @@ def walk(app: App, **by: Any) -> list[int]:
     numbers: list[int] = []
     after = None
     while True:
-        page = app.messages.page("s", PageRequest(after=after, limit=7, **by))
+        page = app.messages.page("s", MessagesQuery(after=after, limit=7, **by))
         numbers += [m.number for m in page.messages]
         after = page.next
         if after is None:
@@ -34,7 +33,7 @@ class TestPage:
     def test_contain_every_message_once(self, app: App, sort: str) -> None:
         """Pages keep the requested order and include pruned messages."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         numbers = walk(app, sort=sort)
         assert sorted(numbers) == list(range(1, 33))
         if sort in ("newest", "oldest"):
@@ -43,15 +42,15 @@ class TestPage:
     def test_continue_correctly_after_new_messages(self, app: App) -> None:
         """New messages cause neither repeats nor gaps."""
         followed(app, *conversation(5))
-        first = app.messages.page("s", PageRequest(limit=7))
+        first = app.messages.page("s", MessagesQuery(limit=7))
         app.ingest.append_records("s", [entry(99, user("more"))])
-        second = app.messages.page("s", PageRequest(limit=7, after=first.next))
+        second = app.messages.page("s", MessagesQuery(limit=7, after=first.next))
         assert [m.number for m in first.messages + second.messages] == list(range(20, 6, -1))
 
     def test_filter_by_role_fate_and_words(self, app: App) -> None:
         """Filters work alone and together, and each fate has its count."""
         followed(app, *conversation(10))
-        app.prunes.apply("s", PruneRequest(max_tokens=600))
+        app.prunes.apply("s", PruneBody(max_tokens=600))
         counts = app.messages.page("s").counts
         for fate in ("kept", "protected", "goes", "out", "errors"):
             assert len(walk(app, fate=fate)) == counts[fate]
@@ -66,7 +65,7 @@ class TestPage:
         followed(app, *conversation(8))
         rows = walk(app, sort=sort)
         for offset in (0, 5, 29, 32, 90):
-            page = app.messages.page("s", PageRequest(sort=sort, offset=offset, limit=7))
+            page = app.messages.page("s", MessagesQuery(sort=sort, offset=offset, limit=7))
             assert [m.number for m in page.messages] == rows[offset : offset + 7]
             assert page.total == 32
 
@@ -82,7 +81,7 @@ class TestPage:
         assert len(used) == 16
         assert walk(app, tool=tool) == used
         assert walk(app, tool="none of them") == []
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=400))
         changed = {m.number for m in (*plan.removed, *plan.shortened)}
         assert set(walk(app, fate="changes", plan_id=plan.plan_id)) == changed != set()
 
@@ -96,19 +95,19 @@ class TestPage:
     def test_can_be_read_before_a_plan(self, app: App) -> None:
         """Rows come from the log and pruned ones have their reason; after a plan the page is complete."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         row = app.store.sessions.get("s")
         app.histories.drop(row.key)
-        pending = app.messages.at_once("s", PageRequest(limit=7, role="user"))
+        pending = app.messages.at_once("s", MessagesQuery(limit=7, role="user"))
         assert (pending.pending, pending.total, pending.counts["all"]) == (True, 8, 32)
-        whole = app.messages.page("s", PageRequest(limit=7, role="user"))
+        whole = app.messages.page("s", MessagesQuery(limit=7, role="user"))
         assert [m.id for m in pending.messages] == [m.id for m in whole.messages]
         assert (pending.next, whole.pending) == (whole.next, False)
         for early, late in zip(pending.messages, whole.messages, strict=True):
             assert early.in_context == late.in_context
             assert early.fate == ("pending" if early.in_context else "out")
             assert early.in_context or early == late
-        assert app.messages.at_once("s", PageRequest(limit=7, role="user")) == whole
+        assert app.messages.at_once("s", MessagesQuery(limit=7, role="user")) == whole
 
     @pytest.mark.parametrize("fate", ["in", "out", "errors", None])
     def test_sorted_by_tokens_need_no_plan(
@@ -116,11 +115,11 @@ class TestPage:
     ) -> None:
         """The log has the tokens of messages, so the order is that of a plan."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
-        whole = app.messages.page("s", PageRequest(sort="tokens", fate=fate, limit=7))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
+        whole = app.messages.page("s", MessagesQuery(sort="tokens", fate=fate, limit=7))
         app.histories.drop(app.store.sessions.get("s").key)
         monkeypatch.setattr(Planning, "make", lambda *_: pytest.fail("planned for a list that needs no plan"))
-        early = app.messages.at_once("s", PageRequest(sort="tokens", fate=fate, limit=7))
+        early = app.messages.at_once("s", MessagesQuery(sort="tokens", fate=fate, limit=7))
         assert early.pending
         assert [m.id for m in early.messages] == [m.id for m in whole.messages]
         assert early.total == whole.total
@@ -129,18 +128,18 @@ class TestPage:
         """The sizes on the rows descend, with and without a plan."""
         long = call("long"), result("long", "a line of output\n" * 400)
         followed(app, *conversation(4, words=300), *long, user("end"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=10**9, shorten=[mid(app, "s", 18)]))
-        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
-        page = app.messages.page("s", PageRequest(sort="tokens"))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=10**9, shorten=[mid(app, "s", 18)]))
+        app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
+        page = app.messages.page("s", MessagesQuery(sort="tokens"))
         app.histories.drop(app.store.sessions.get("s").key)
-        early = app.messages.at_once("s", PageRequest(sort="tokens"))
+        early = app.messages.at_once("s", MessagesQuery(sort="tokens"))
         assert early.pending
         for rows in (page.messages, early.messages):
             assert [m.number for m in rows if m.shortened] == [18]
             assert [m.tokens for m in rows] == sorted((m.tokens for m in rows), reverse=True)
 
-    @pytest.mark.parametrize("asked", [PageRequest(fate="goes"), PageRequest(sort="score")])
-    def test_wait_for_a_plan_if_they_need_scores(self, app: App, asked: PageRequest) -> None:
+    @pytest.mark.parametrize("asked", [MessagesQuery(fate="goes"), MessagesQuery(sort="score")])
+    def test_wait_for_a_plan_if_they_need_scores(self, app: App, asked: MessagesQuery) -> None:
         """An order by score and the fate of a message need a plan."""
         followed(app, *conversation(8))
         assert not app.messages.at_once("s", asked).pending
@@ -148,20 +147,20 @@ class TestPage:
     def test_use_the_fates_of_the_shown_plan(self, app: App) -> None:  # X1
         """The page has the id of the plan whose fates it shows, or none if that plan is stale."""
         followed(app, *conversation(8), user("end"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
-        page = app.messages.page("s", PageRequest(fate="goes", plan_id=plan.plan_id, limit=500))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=400))
+        page = app.messages.page("s", MessagesQuery(fate="goes", plan_id=plan.plan_id, limit=500))
         assert {m.id for m in page.messages} == {m.id for m in plan.removed}
         app.ingest.append_records("s", [entry(99, user("more"))])
-        later = app.messages.page("s", PageRequest(fate="goes", plan_id=plan.plan_id, limit=500))
+        later = app.messages.page("s", MessagesQuery(fate="goes", plan_id=plan.plan_id, limit=500))
         assert (page.plan_id, later.plan_id) == (plan.plan_id, None)
-        assert later.messages == app.messages.page("s", PageRequest(fate="goes", limit=500)).messages == []
+        assert later.messages == app.messages.page("s", MessagesQuery(fate="goes", limit=500)).messages == []
 
-    @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
+    @pytest.mark.parametrize("by", [{"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
     def test_refuse_invalid_parameters(self, app: App, by: dict[str, Any]) -> None:
         """The error names the wrong parameter."""
         followed(app, user("hi"))
         with pytest.raises(Invalid):
-            app.messages.page("s", PageRequest(**by))
+            app.messages.page("s", MessagesQuery(**by))
 
     def test_of_an_empty_session_are_empty(self, app: App) -> None:
         """An empty session is not an error."""

@@ -6,10 +6,9 @@ import pytest
 
 from tests.webapp.building import call, conversation, followed, result, user
 from webapp.app import App
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.services.planning.answers import Call
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.message_rows import contributions
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestRow:
@@ -18,7 +17,7 @@ class TestRow:
     def test_shows_the_contribution_of_each_signal(self, app: App) -> None:  # X3
         """The contributions add up to the score."""
         followed(app, *conversation(10), user("end"))
-        rows = app.messages.page("s", PageRequest(limit=50)).messages
+        rows = app.messages.page("s", MessagesQuery(limit=50)).messages
         assert len(rows) == 41
         for row in rows:
             assert sum(row.contributions.values()) == pytest.approx(row.score, abs=0.05)
@@ -36,9 +35,9 @@ class TestRow:
     def test_explains_a_pruned_message_as_at_its_prune(self, app: App) -> None:  # X3
         """Score, contributions and reason are those of the prune, even after a change of settings."""
         followed(app, *conversation(10), user("end"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=500))
         before = {row.id: row for row in plan.removed}
-        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         app.settings.put({"weights": {"recency": 1, "role": 99}})
         out = app.search.archive("s").messages
         assert {row.id for row in out} == {*before} != set()

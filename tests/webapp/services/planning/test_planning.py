@@ -8,10 +8,9 @@ import pytest
 
 from tests.webapp.building import call, conversation, entry, followed, result, said, usage, user
 from webapp.app import App
+from webapp.bodies import MessagesQuery, ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.errors import StalePlan
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.planning import PLANS_KEPT, PlanInputs, Planning
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
 
 
@@ -40,18 +39,18 @@ class TestPlanning:
         rows = [entry(n, message) for n, message in enumerate(conversation(12))]
         app.ingest.append_records("s", [*rows, entry(90, said("done"), usage=usage(30_000), call_key="k")])
         tokens = app.sessions.get("s").pruned.tokens
-        applied = app.prunes.apply("s", PruneRequest(max_tokens=tokens - 300))
+        applied = app.prunes.apply("s", PruneBody(max_tokens=tokens - 300))
         assert applied.session.pruned.tokens <= tokens - 300
         assert applied.session.agent.tokens == tokens
 
     def test_forgets_the_oldest_plans(self, app: App, planning: Planning) -> None:
         """A bounded number of plans is kept, and a forgotten one is stale."""
         followed(app, *conversation(2))
-        first = app.prunes.plan("s", PlanRequest()).plan_id
+        first = app.prunes.plan("s", PlanBody()).plan_id
         for _ in range(PLANS_KEPT):
-            app.prunes.plan("s", PlanRequest())
+            app.prunes.plan("s", PlanBody())
         with pytest.raises(StalePlan, match="no longer known"):
-            app.prunes.apply("s", PruneRequest(plan_id=first))
+            app.prunes.apply("s", PruneBody(plan_id=first))
 
     def test_rates_keywords_again_after_a_change_of_their_list(
         self, app: App, planning: Planning
@@ -74,15 +73,15 @@ class TestPlanning:
 
 # Each input of a plan besides the messages, with a change of it.
 CHANGES: dict[str, Callable[[App], object]] = {
-    "model": lambda app: app.sessions.patch("s", model="claude-sonnet-4-5"),
-    "target": lambda app: app.sessions.patch("s", settings={"target_percent": 70}),
-    "aim": lambda app: app.sessions.patch("s", settings={"aim_percent": 40}),
-    "cap": lambda app: app.sessions.patch("s", settings={"cap_tokens": 9_000}),
-    "strategy": lambda app: app.sessions.patch("s", settings={"strategy": "score"}),
-    "weights": lambda app: app.sessions.patch("s", settings={"weights": {"recency": 1}}),
-    "task type": lambda app: app.sessions.patch("s", settings={"task_type": "support"}),
+    "model": lambda app: app.sessions.patch("s", SessionChange(model="claude-sonnet-4-5")),
+    "target": lambda app: app.sessions.patch("s", SessionChange(settings={"target_percent": 70})),
+    "aim": lambda app: app.sessions.patch("s", SessionChange(settings={"aim_percent": 40})),
+    "cap": lambda app: app.sessions.patch("s", SessionChange(settings={"cap_tokens": 9_000})),
+    "strategy": lambda app: app.sessions.patch("s", SessionChange(settings={"strategy": "score"})),
+    "weights": lambda app: app.sessions.patch("s", SessionChange(settings={"weights": {"recency": 1}})),
+    "task type": lambda app: app.sessions.patch("s", SessionChange(settings={"task_type": "support"})),
     "settings of all": lambda app: app.settings.put({"fresh_tail": 2}),
-    "limits of the model": lambda app: app.models.put("gpt-5", input_limit=30_000),
+    "limits of the model": lambda app: app.models.put("gpt-5", ModelRow(input_limit=30_000)),
 }
 
 
@@ -93,23 +92,23 @@ class TestValidity:
     def test_ends_with_a_change_of_an_input(self, app: App, change: Callable[[App], object]) -> None:  # X1
         """A stale plan cannot be applied, and lists show current fates instead."""
         followed(app, *conversation(12), model="gpt-5")
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id
+        plan = app.prunes.plan("s", PlanBody(max_tokens=900)).plan_id
         change(app)
         with pytest.raises(StalePlan, match="settings or limits have changed since this plan was made"):
-            app.prunes.apply("s", PruneRequest(plan_id=plan))
-        assert app.messages.page("s", PageRequest(plan_id=plan)).plan_id is None
+            app.prunes.apply("s", PruneBody(plan_id=plan))
+        assert app.messages.page("s", MessagesQuery(plan_id=plan)).plan_id is None
 
     def test_survives_other_changes(self, app: App) -> None:
         """A new title and an unchanged value leave the plan valid."""
         followed(app, *conversation(12), model="gpt-5")
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id
-        app.sessions.patch("s", title="another", model="gpt-5", automatic=False)
-        assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1
+        plan = app.prunes.plan("s", PlanBody(max_tokens=900)).plan_id
+        app.sessions.patch("s", SessionChange(title="another", model="gpt-5", automatic=False))
+        assert app.prunes.apply("s", PruneBody(plan_id=plan)).operation.n == 1
 
     def test_survives_saving_its_tried_settings(self, app: App) -> None:  # X4
         """Saving the tried settings does not make the plan stale."""
         followed(app, *conversation(12), model="gpt-5")
         tried = {"strategy": "score", "weights": {"recency": 60}}
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=900, settings=tried)).plan_id
-        app.sessions.patch("s", settings=tried)
-        assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1
+        plan = app.prunes.plan("s", PlanBody(max_tokens=900, settings=tried)).plan_id
+        app.sessions.patch("s", SessionChange(settings=tried))
+        assert app.prunes.apply("s", PruneBody(plan_id=plan)).operation.n == 1

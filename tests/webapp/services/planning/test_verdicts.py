@@ -10,9 +10,9 @@ import pytest
 from tests.waiting import until
 from tests.webapp.building import heard, wire
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody, SessionChange, SessionsQuery
 from webapp.events import SessionJudged
 from webapp.services.planning.planning import Planning
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 MODEL = "claude-sonnet-4-5"
 
@@ -46,7 +46,7 @@ class TestVerdicts:
         assert (found.kind, found.safety) == ("clear", "Can be undone.")
         assert found.text.startswith("5 superseded reads of spec.md hold ")
         assert found.action is not None
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=found.action.max_tokens))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=found.action.max_tokens))
         assert (plan.removed_count, plan.shortened_count) == (0, 5)
         assert f"pays back after {plan.cache.break_even_calls} call" in found.text
 
@@ -64,14 +64,14 @@ class TestVerdicts:
         session = reading(app, 6)
         action = app.verdicts.of(session).action
         assert action is not None
-        app.prunes.apply(session, PruneRequest(max_tokens=action.max_tokens))
+        app.prunes.apply(session, PruneBody(max_tokens=action.max_tokens))
         assert app.verdicts.of(session).kind == "fine"
 
     def test_compare_the_price_with_the_calls_left(self, app: App) -> None:  # X18
         """Close to the target too few calls are left to pay back."""
         session = reading(app, 6)
         tokens = app.sessions.get(session).pruned.tokens
-        app.sessions.patch(session, settings={"cap_tokens": tokens + 500})
+        app.sessions.patch(session, SessionChange(settings={"cap_tokens": tokens + 500}))
         assert app.verdicts.of(session).kind == "fine"
 
     def test_advise_a_prune_above_the_target(self, app: App) -> None:  # X18
@@ -90,7 +90,7 @@ class TestVerdicts:
         session = app.sessions.create(model=MODEL, settings={"cap_tokens": 20_000}).id
         texts = [("user", "first " * 9_000), ("assistant", "yes"), ("user", "last " * 15_000)]
         app.ingest.append_messages(session, [wire(role, text) for role, text in texts])
-        plan, found = app.prunes.plan(session, PlanRequest()), app.verdicts.of(session)
+        plan, found = app.prunes.plan(session, PlanBody()), app.verdicts.of(session)
         assert plan.over_budget is not None
         assert plan.after.tokens > plan.max_tokens
         assert f"pruning to {plan.after.utilization:.0f} % frees" in found.text
@@ -99,14 +99,14 @@ class TestVerdicts:
         """Lists judge sessions from their rows."""
         reading(app, 4)
         monkeypatch.setattr(Planning, "make", None)
-        (listed,) = app.sessions.list(sort="verdict")
+        (listed,) = app.sessions.list(SessionsQuery(sort="verdict"))
         assert listed.verdict.kind == "fine"
 
     def test_order_the_list(self, app: App) -> None:  # X18
         """Sessions that need an action come first, before newer ones."""
         full = reading(app, 4, settings={"cap_tokens": 5_000})
         calm, empty = reading(app, 1), app.sessions.create(model=MODEL).id
-        assert [one.id for one in app.sessions.list(sort="verdict")] == [full, calm, empty]
+        assert [one.id for one in app.sessions.list(SessionsQuery(sort="verdict"))] == [full, calm, empty]
         assert app.sessions.list()[0].id != full
 
 
@@ -117,7 +117,7 @@ class TestPrices:
         """The row has the verdict of the session page and its place in the order."""
         session, calm = reading(app, 6), reading(app, 1)
         own = app.verdicts.of(session)
-        rows = app.sessions.list(sort="verdict")
+        rows = app.sessions.list(SessionsQuery(sort="verdict"))
         assert own.kind == "clear"
         assert (rows[0].id, rows[0].verdict) == (session, own)
         assert calm in {row.id for row in rows[1:]}
@@ -138,9 +138,9 @@ class TestPrices:
         action = app.verdicts.of(session).action
         assert action is not None
         if act == "settings":
-            app.sessions.patch(session, settings={"stage_superseded": False})
+            app.sessions.patch(session, SessionChange(settings={"stage_superseded": False}))
         else:
-            app.prunes.apply(session, PruneRequest(max_tokens=action.max_tokens))
+            app.prunes.apply(session, PruneBody(max_tokens=action.max_tokens))
         if act == "undo":
             app.verdicts.of(session)
             app.operations.undo(session)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.waiting import PATIENCE, until
 from tests.webapp.building import context_numbers, heard, managed, wire
 from webapp.app import App
+from webapp.bodies import ModelRow, PlanBody, SessionChange
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.planning.requests import PlanRequest
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.prunes import Prunes
@@ -28,7 +28,7 @@ WINDOW = 32_768
 @pytest.fixture(autouse=True)
 def small(app: App) -> None:
     """Define a model with a window of 32,768 tokens, 25,396 of them usable, and a target of 26,214."""
-    app.models.put("small", window=WINDOW)
+    app.models.put("small", ModelRow(window=WINDOW))
 
 
 def words(n: int, tokens: int) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def words(n: int, tokens: int) -> dict[str, Any]:
 def automatic(app: App, **rules: Any) -> str:
     """Create a session with automatic pruning; return its id."""
     session = managed(app, model="small", settings=rules)
-    app.sessions.patch(session, automatic=True)
+    app.sessions.patch(session, SessionChange(automatic=True))
     return session
 
 
@@ -91,9 +91,9 @@ class TestSummarising:
 
     def test_comes_before_the_emergency_in_a_small_window(self, app: App) -> None:  # S3, C5
         """A plan is tried first, even if the usable tokens are fewer than the target."""
-        app.models.put("tiny", window=16_384)
+        app.models.put("tiny", ModelRow(window=16_384))
         session = automatic(app, strategy="summarise")
-        app.sessions.patch(session, model="tiny")
+        app.sessions.patch(session, SessionChange(model="tiny"))
         events = heard(app)
         for n in range(40):
             app.ingest.append_messages(session, [words(n, 400)])
@@ -184,7 +184,7 @@ class TestTheEmergency:
         one = app.sessions.get(session)
         assert one.target_tokens < one.pruned.tokens
         assert app.operations.list(session) == []
-        assert app.prunes.plan(session, PlanRequest()).over_budget is not None
+        assert app.prunes.plan(session, PlanBody()).over_budget is not None
 
     def test_is_not_repeated_for_each_later_message(self, app: App) -> None:  # X9
         """It cuts below the limit, which leaves room for more messages."""

@@ -25,9 +25,9 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.app import App
+from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.background import BackgroundSummaries, due, fill_of
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
@@ -138,11 +138,11 @@ class TestPrunes:
         """A second click during the first is refused before the model is asked, and so is a summary on request."""
         model, background = slow
         prunes, plan = by_summary(app, model)
-        clicked = click(lambda: prunes.apply("s", PruneRequest(plan_id=plan)))
+        clicked = click(lambda: prunes.apply("s", PruneBody(plan_id=plan)))
         assert model.asked.wait(PATIENCE)
         assert background.running("s")
         with pytest.raises(Conflict, match="already"):
-            prunes.apply("s", PruneRequest(plan_id=plan))
+            prunes.apply("s", PruneBody(plan_id=plan))
         assert not background.summarise("s").started
         model.go.set()
         clicked.join(PATIENCE)
@@ -153,7 +153,7 @@ class TestPrunes:
         """Cancelling the summary of a prune leaves the session as it was."""
         model, background = slow
         prunes, plan = by_summary(app, model)
-        clicked = click(lambda: prunes.apply("s", PruneRequest(plan_id=plan)))
+        clicked = click(lambda: prunes.apply("s", PruneBody(plan_id=plan)))
         assert model.asked.wait(PATIENCE)
         assert background.cancel("s")
         clicked.join(PATIENCE)
@@ -163,11 +163,11 @@ class TestPrunes:
 
 def by_summary(app: App, write: SummaryWriter) -> tuple[Prunes, str]:
     """Return prunes whose summaries `write` makes, and the id of a plan that asks for one."""
-    app.sessions.patch("s", settings={"strategy": "summarise"})
+    app.sessions.patch("s", SessionChange(settings={"strategy": "summarise"}))
     summaries = PlanSummaries(app.environment, Summarising(app.environment, app.histories, write))
     planning = app.prunes._planning
     prunes = Prunes(app.environment, app.histories, planning, app.messages, summaries)
-    plan = prunes.plan("s", PlanRequest(max_tokens=app.sessions.get("s").pruned.tokens // 2))
+    plan = prunes.plan("s", PlanBody(max_tokens=app.sessions.get("s").pruned.tokens // 2))
     assert plan.summary is not None
     return prunes, plan.plan_id
 
@@ -211,9 +211,9 @@ class TestAutomatic:
 
     def test_cuts_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
         """Automatic pruning is on but cannot drop enough."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         session = managed(app, model="small")
-        app.sessions.patch(session, automatic=True)
+        app.sessions.patch(session, SessionChange(automatic=True))
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", "word " * 9_000)])
         until(lambda: any(isinstance(e, ContextPruned) and e.reason == "emergency" for e in events))
@@ -262,8 +262,8 @@ class TestFill:
         """Shortening an output takes it as far from the trigger as it takes it out of the context."""
         followed(app, *conversation(4), call("long"), result("long", "a line of output\n" * 400), user("end"))
         before = fill_of(Session.load(app.environment, "s"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=10**9, shorten=[mid(app, "s", 18)]))
-        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=10**9, shorten=[mid(app, "s", 18)]))
+        app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         after = fill_of(Session.load(app.environment, "s"))
         assert after.since_messages == before.since_messages
         assert before.since_tokens - after.since_tokens == before.messages - after.messages > 0

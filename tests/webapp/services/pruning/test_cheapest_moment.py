@@ -11,8 +11,8 @@ from scoring.models import PruneCost
 from tests.waiting import until
 from tests.webapp.building import heard, managed, mid, wire
 from webapp.app import App
+from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.events import CacheExpired, ContextPruned, Event
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
 
 MINUTE = 60_000
@@ -46,7 +46,7 @@ def words(n: int, tokens: int) -> dict[str, Any]:
 def automatic(app: App, *, model: str = OPUS, **rules: Any) -> str:
     """Create a session with automatic pruning and a target of 20,000 tokens; return its id."""
     session = managed(app, model=model, settings={"cap_tokens": 20_000, "aim_percent": 5.0, **rules})
-    app.sessions.patch(session, automatic=True)
+    app.sessions.patch(session, SessionChange(automatic=True))
     return session
 
 
@@ -77,7 +77,7 @@ def pruned(events: list[Event]) -> list[ContextPruned]:
 
 def cost(app: App, session: str) -> PruneCost:
     """Return what a prune of a session costs now."""
-    return app.prunes.plan(session, PlanRequest()).cache
+    return app.prunes.plan(session, PlanBody()).cache
 
 
 class TestAutomaticPruning:
@@ -143,7 +143,7 @@ class TestAutomaticPruning:
         """With another model the next call writes everything."""
         session = automatic(app)
         above(app, session)
-        app.sessions.patch(session, model="claude-sonnet-4-5")
+        app.sessions.patch(session, SessionChange(model="claude-sonnet-4-5"))
         assert cost(app, session).break_even_calls == 0
         events = heard(app)
         app.ingest.append_messages(session, [words(99, 10)])
@@ -175,7 +175,7 @@ class TestAutomaticPruning:
 
     def test_does_not_wait_until_the_window_is_full(self, app: App, clock: Clock) -> None:  # X26
         """With less room than a turn takes it acts, cache or not."""
-        app.models.put(OPUS, window=32_768)
+        app.models.put(OPUS, ModelRow(window=32_768))
         session = automatic(app, aim_percent=30.0)
         for n in range(40):
             events = call(app, session, n)
@@ -242,7 +242,7 @@ class TestThePrice:
     def test_falls_to_nothing_when_the_cache_is_cold(self, app: App, clock: Clock) -> None:  # X26
         """The saving on the first call then is known before."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         warm = cost(app, session)
         clock.later(6)
@@ -254,7 +254,7 @@ class TestThePrice:
     def test_counts_only_what_a_change_leaves_of_use(self, app: App, clock: Clock) -> None:  # X26
         """After a drop in the middle the next call writes everything behind it anyway; after that call it does not."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         before = cost(app, session)
         numbers = [m for m in app.messages.page(session).messages if m.fate == "goes"]
@@ -267,11 +267,11 @@ class TestThePrice:
     def test_is_as_before_once_a_prune_is_undone(self, app: App, clock: Clock) -> None:  # X26, X18
         """The next call sends what the last one sent: plan, verdict and cache say so."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         before, verdict = cost(app, session), app.verdicts.of(session)
         assert (before.break_even_calls > 0, verdict.kind) == (True, "wait")
-        app.prunes.apply(session, PruneRequest())
+        app.prunes.apply(session, PruneBody())
         assert app.sessions.get(session).cache.changed
         app.operations.undo(session)
         assert not app.sessions.get(session).cache.changed
@@ -283,12 +283,12 @@ class TestThePrice:
     ) -> None:  # X26
         """The undo takes back only the change of its own operation."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         rows = [m for m in app.messages.page(session).messages if m.fate == "goes"]
         app.operations.drop(session, max(rows, key=lambda m: m.number).id)
         dropped = cost(app, session)
-        app.prunes.apply(session, PruneRequest())
+        app.prunes.apply(session, PruneBody())
         app.operations.undo(session)
         assert app.sessions.get(session).cache.changed
         assert cost(app, session) == dropped
@@ -296,9 +296,9 @@ class TestThePrice:
     def test_counts_the_undo_of_what_the_last_call_was_sent_with(self, app: App, clock: Clock) -> None:  # X26
         """The next call writes the messages that came back, and everything behind them."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
-        app.prunes.apply(session, PruneRequest())
+        app.prunes.apply(session, PruneBody())
         call(app, session, 99)
         app.operations.undo(session)
         assert app.sessions.get(session).cache.changed
@@ -307,7 +307,7 @@ class TestThePrice:
     def test_changes_the_verdict_when_the_cache_expires(self, app: App, clock: Clock) -> None:  # X26, X18
         """A price that was found with a warm cache is not used when it is cold."""
         session = automatic(app)
-        app.sessions.patch(session, automatic=False)
+        app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         assert app.verdicts.of(session).kind == "wait"
         clock.later(6)

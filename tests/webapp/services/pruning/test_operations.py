@@ -19,9 +19,9 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, OperationUndone
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 @pytest.fixture
@@ -81,25 +81,25 @@ class TestByHand:
         """After unpin the unit can be pruned again."""
         followed(app, *conversation(10), user("end"))
         app.operations.pin("s", mid(app, "s", 2))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=300))
         assert not {2, 3} & {m.number for m in plan.removed}
         app.operations.unpin("s", mid(app, "s", 3))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=300))
         assert {2, 3} <= {m.number for m in plan.removed}
 
     def test_drop_first_selects_the_unit_before_others(self, app: App) -> None:  # X5
         """The unit is dropped before those with lower scores, and a second request removes the mark."""
         followed(app, *conversation(10), user("end"))
         tokens = app.sessions.get("s").pruned.tokens
-        app.sessions.patch("s", settings={"fresh_tail": 0})
+        app.sessions.patch("s", SessionChange(settings={"fresh_tail": 0}))
         app.operations.drop_first("s", mid(app, "s", 38))
-        assert {m.number for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1)).removed} == {
+        assert {m.number for m in app.prunes.plan("s", PlanBody(max_tokens=tokens - 1)).removed} == {
             38,
             39,
         }
         app.operations.drop_first("s", mid(app, "s", 39))
         assert not {38, 39} & {
-            m.number for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1)).removed
+            m.number for m in app.prunes.plan("s", PlanBody(max_tokens=tokens - 1)).removed
         }
         assert [one.kind for one in app.operations.list("s")] == ["unmark", "drop_first"]
 
@@ -165,7 +165,7 @@ class TestTheLog:
         followed(app, *conversation(10), user("end"))
         row = app.store.sessions.get("s")
         before = app.store.log.entries(row.key, 0, row.next_seq)
-        app.prunes.apply("s", PruneRequest(max_tokens=1_300))
+        app.prunes.apply("s", PruneBody(max_tokens=1_300))
         app.summarising.summarise("s")
         for act, no in ((app.operations.pin, 41), (app.operations.drop, 40), (app.operations.restore, 40)):
             act("s", mid(app, "s", no))
@@ -184,7 +184,7 @@ class TestUndo:
     def test_announces_the_restored_messages(self, app: App) -> None:  # X2
         """The answer has the operations and messages, and the event the operations."""
         followed(app, *conversation(10), user("end"))
-        event = app.prunes.apply("s", PruneRequest(max_tokens=300)).event
+        event = app.prunes.apply("s", PruneBody(max_tokens=300)).event
         removed = list(event.removed_ids) if event else []
         app.operations.pin("s", mid(app, "s", 41))
         events = heard(app)

@@ -9,13 +9,13 @@ import pytest
 from tests.webapp.building import conversation, followed, mid, user
 from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
-from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.bodies import PlanBody, PruneBody
 from webapp.services.session.answers import Gauge, Region
 from webapp.store.operations import Facts
 
 KEPT = tuple(f"id-{n}" for n in range(30, 41))
 ACTS: dict[str, Callable[[App], object]] = {
-    "prune": lambda app: app.prunes.apply("s", PruneRequest(max_tokens=1_000)),
+    "prune": lambda app: app.prunes.apply("s", PruneBody(max_tokens=1_000)),
     "drop": lambda app: app.operations.drop("s", mid(app, "s", 3)),
     "pin": lambda app: app.operations.pin("s", mid(app, "s", 3)),
     "emergency": lambda app: app.overflow.relieve("s"),
@@ -61,7 +61,7 @@ class TestComparison:
     def test_stays_after_an_undo(self, app: App) -> None:  # X2, X3
         """Both states are still known, and the one before is the one that the undo restored."""
         followed(app, *conversation(10), user("end"))
-        app.prunes.apply("s", PruneRequest(max_tokens=1_000))
+        app.prunes.apply("s", PruneBody(max_tokens=1_000))
         app.operations.undo("s")
         done = app.operations.one("s", 1)
         assert shares(done.regions_before) == shares(app.sessions.get("s").pruned.regions)
@@ -70,8 +70,8 @@ class TestComparison:
     def test_equals_the_plan(self, app: App) -> None:  # X1
         """The regions after the operation are those of the applied plan."""
         followed(app, *conversation(10), user("end"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
-        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=1_000))
+        app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         assert shares(app.operations.one("s", 1).regions_after) == shares(plan.regions_after)
 
     def test_has_no_reason_for_a_pin(self, app: App) -> None:  # X3

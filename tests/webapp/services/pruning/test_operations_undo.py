@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.webapp.building import context_numbers, conversation, entries, mid, user
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.config import Config
 from webapp.errors import Conflict
-from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
 
@@ -112,7 +112,7 @@ class UndoMachine(RuleBasedStateMachine):
         """Prune to some share of the context."""
         tokens = self.app.sessions.get("s").pruned.tokens
         try:
-            applied = self.app.prunes.apply("s", PruneRequest(max_tokens=int(tokens * share)))
+            applied = self.app.prunes.apply("s", PruneBody(max_tokens=int(tokens * share)))
         except Conflict:
             return
         self.model.note(applied.operation.n)

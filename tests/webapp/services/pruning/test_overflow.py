@@ -6,6 +6,7 @@ import pytest
 
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, user, wire
 from webapp.app import App
+from webapp.bodies import ModelRow
 from webapp.errors import Conflict
 from webapp.events import ContextPruned
 from webapp.services.session.session import Session
@@ -27,7 +28,7 @@ class TestOverflow:
 
     def test_fits_the_usable_tokens(self, app: App) -> None:  # S5, C5
         """Cut messages are shorter in the context, and complete in the log."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         made = app.overflow.relieve(session)
         usable = Session.load(app.environment, session).usable_estimate
@@ -40,7 +41,7 @@ class TestOverflow:
 
     def test_is_one_operation_that_can_be_undone(self, app: App) -> None:  # X2
         """Undo restores the context before."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         before = app.context.get(session).messages, app.sessions.get(session).pruned.tokens
         n = app.overflow.relieve(session).operation.n
@@ -59,7 +60,7 @@ class TestOverflow:
 
     def test_refuses_a_system_prompt_that_is_too_large(self, app: App) -> None:  # C5
         """The error has the numbers, and nothing changes."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         with pytest.raises(Conflict, match=r"the system prompt alone takes [\d,]+ tokens"):
             app.overflow.relieve(session)
@@ -73,7 +74,7 @@ class TestOverflow:
 
     def test_refuses_tool_definitions_that_are_too_large(self, app: App) -> None:  # C5, S6
         """The error has the numbers, because dropping messages would not help."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
         session = managed(app, wire("user", "hi"), wire("user", "ho"), model="small", tools=tools)
         alone = r"the system prompt and the tool definitions alone take 4,\d{3} tokens, \d+ more than the 3,277 usable"
@@ -83,7 +84,7 @@ class TestOverflow:
 
     def test_refuses_to_empty_the_context(self, app: App) -> None:  # P6, C2
         """If not even the newest message fits after a cut, the context stays and the error has the numbers."""
-        app.models.put("small", window=4_555)
+        app.models.put("small", ModelRow(window=4_555))
         session = managed(app, wire("user", "word " * 300), wire("user", "word " * 300), model="small")
         with pytest.raises(Conflict, match="not even the newest message fits in the 4 tokens"):
             app.overflow.relieve(session)
@@ -91,7 +92,7 @@ class TestOverflow:
 
     def test_prefers_the_newest_message_to_a_summary(self, app: App) -> None:  # P6
         """If the system prompt leaves little room, the newest message gets it."""
-        app.models.put("small", window=32_768)
+        app.models.put("small", ModelRow(window=32_768))
         prompt = wire("system", "use src/parser.py " * 4_350)
         rest = [wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(8)]
         session = managed(app, prompt, *rest, model="small")
@@ -101,7 +102,7 @@ class TestOverflow:
 
     def test_keeps_older_messages_if_the_newest_unit_cannot_fit(self, app: App) -> None:  # X6, S5
         """The newest message belongs to a call that is too large, so older messages stay."""
-        app.models.put("small", window=8_192)
+        app.models.put("small", ModelRow(window=8_192))
         call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "word " * 9_000}}
         result = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
         words = {"type": "text", "text": "Delete nothing, please."}
@@ -128,7 +129,7 @@ class TestOverflow:
 
     def test_subtracts_tool_definitions_from_the_usable_tokens(self, app: App) -> None:  # S6, C5
         """Tool definitions reduce the tokens available to messages."""
-        app.models.put("small", window=16_000)
+        app.models.put("small", ModelRow(window=16_000))
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
         said = [wire("user", f"word{n} " * 3_000) for n in range(4)]
         session = managed(app, *said, model="small", tools=tools)

@@ -29,11 +29,10 @@ from tests.webapp.building import (
 from webapp.agents.records import UsageReport
 from webapp.agents.view import ViewMessage
 from webapp.app import App
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
 from webapp.services.context.transcript_view import places
-from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 
@@ -48,13 +47,13 @@ class TestPlan:
         followed(app, *conversation(8))
         app.messages.page("s")  # the first read of a session stores the contents of its messages
         before = list(app.store.dump.records(app.store.sessions.get("s")))
-        app.prunes.plan("s", PlanRequest(max_tokens=300, settings={"fresh_tail": 2}, compare=True))
+        app.prunes.plan("s", PlanBody(max_tokens=300, settings={"fresh_tail": 2}, compare=True))
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
     def test_has_consistent_numbers(self, app: App) -> None:
         """Groups, rows, messages and tokens agree."""
         followed(app, *conversation(10), user("end"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_300))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=1_300))
         assert sum(g.messages for g in plan.groups) == plan.removed_count == len(plan.removed) > 0
         assert plan.before.messages - plan.removed_count == plan.after.messages == len(plan.kept)
         assert plan.before.tokens - plan.freed == plan.after.tokens <= 1_300
@@ -65,8 +64,8 @@ class TestPlan:
     def test_adds_up_where_parts_are_rounded(self, app: App, most: int) -> None:  # X11
         """Its groups free what it frees and saves, to the token, if the model's tokens are not the counted ones."""
         followed(app, *conversation(10), user("end"), model="gpt-5.1")
-        app.sessions.patch("s", model="claude-opus-4-7")
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=most))
+        app.sessions.patch("s", SessionChange(model="claude-opus-4-7"))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=most))
         assert plan.before.tokens - plan.after.tokens == plan.freed == plan.cache.saved_per_call
         assert sum(group.tokens for group in plan.groups) == plan.freed
 
@@ -78,7 +77,7 @@ class TestPlan:
         app.ingest.append_messages(
             session, [wire("assistant", "the end")], {"prompt_tokens": real, "completion_tokens": 3}
         )
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=real // 5))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=real // 5))
         kept, listed = plan.kept, app.messages.page(session).messages
         assert sum(m.tokens for m in listed) == pytest.approx(plan.before.tokens, abs=len(listed))
         assert sum(m.tokens for m in kept) == pytest.approx(plan.after.tokens, abs=len(kept))
@@ -87,11 +86,9 @@ class TestPlan:
     def test_spares_and_drops_chosen_units(self, app: App) -> None:  # X1
         """A chosen message stands for its whole unit."""
         followed(app, *conversation(10), user("end"))
-        first = app.prunes.plan("s", PlanRequest(max_tokens=500))
+        first = app.prunes.plan("s", PlanBody(max_tokens=500))
         spared = first.removed[0]
-        second = app.prunes.plan(
-            "s", PlanRequest(max_tokens=500, spare=[spared.id], drop=[mid(app, "s", 38)])
-        )
+        second = app.prunes.plan("s", PlanBody(max_tokens=500, spare=[spared.id], drop=[mid(app, "s", 38)]))
         removed = {m.number for m in second.removed}
         assert spared.number not in removed
         assert {38, 39} <= removed
@@ -101,7 +98,7 @@ class TestPlan:
         followed(app)
         summary = entry(0, user("what was said before " * 100), kind="compaction_summary")
         app.ingest.append_records("s", [summary, *entries(*conversation(10), user("end"), start=1)])
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=100, drop=[mid(app, "s", 1)]))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=100, drop=[mid(app, "s", 1)]))
         assert "compaction_summary" in {m.kind for m in plan.removed}
         after = {r.name: r.tokens for r in plan.regions_after}
         assert after.get("summary", 0) == 0 < after["user"]
@@ -109,36 +106,34 @@ class TestPlan:
     def test_names_its_weights_and_tail(self, app: App) -> None:  # X4
         """Tried weights replace those of the session's task type."""
         followed(app, *conversation(12), user("end"))
-        app.sessions.patch("s", settings={"task_type": "support", "fresh_tail": 1})
-        saved = app.prunes.plan("s", PlanRequest())
+        app.sessions.patch("s", SessionChange(settings={"task_type": "support", "fresh_tail": 1}))
+        saved = app.prunes.plan("s", PlanBody())
         assert (saved.weights_of, saved.fresh_tail) == ("support", 1)
         assert saved.own_settings == ["fresh_tail", "task_type"]
         weights = {**saved.weights, "recency": 99.0}
-        unread = app.prunes.plan("s", PlanRequest(settings={"weights": weights}))
+        unread = app.prunes.plan("s", PlanBody(settings={"weights": weights}))
         assert unread.weights == saved.weights
         tried = {"task_types": {"support": {"weights": weights}}, "fresh_tail": 5}
-        plan = app.prunes.plan("s", PlanRequest(settings=tried))
+        plan = app.prunes.plan("s", PlanBody(settings=tried))
         assert (plan.weights, plan.fresh_tail) == (weights, 5)
-        app.sessions.patch("s", settings={"task_type": "coding"})
-        assert app.prunes.plan("s", PlanRequest()).weights_of is None
+        app.sessions.patch("s", SessionChange(settings={"task_type": "coding"}))
+        assert app.prunes.plan("s", PlanBody()).weights_of is None
 
     def test_counts_the_fates_that_tried_settings_change(self, app: App) -> None:  # X4
         """The comparison is with the plan of the saved settings at the same cut."""
         followed(app, *conversation(12), user("end"))
-        app.sessions.patch("s", settings={"cap_tokens": 1_000, "guarded_percent": 0})
-        same = app.prunes.plan("s", PlanRequest(compare=True))
-        other = app.prunes.plan(
-            "s", PlanRequest(compare=True, settings={"strategy": "score", "fresh_tail": 2})
-        )
+        app.sessions.patch("s", SessionChange(settings={"cap_tokens": 1_000, "guarded_percent": 0}))
+        same = app.prunes.plan("s", PlanBody(compare=True))
+        other = app.prunes.plan("s", PlanBody(compare=True, settings={"strategy": "score", "fresh_tail": 2}))
         assert same.changed == 0
         assert other.changed > 0
-        deep = app.prunes.plan("s", PlanRequest(compare=True, max_tokens=500))
+        deep = app.prunes.plan("s", PlanBody(compare=True, max_tokens=500))
         assert (deep.changed, deep.removed_count > same.removed_count) == (0, True)
 
     def test_reports_protected_messages_over_the_budget(self, app: App) -> None:  # B7
         """The plan has the numbers, and drops nothing."""
         session = managed(app, wire("system", "rules " * 500), wire("user", "hi"))
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=100))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=100))
         assert plan.over_budget.protected_tokens > plan.over_budget.max_tokens == 100
         assert plan.removed_count == 0
         assert plan.nothing_to_do == "everything in the context is protected"
@@ -148,23 +143,23 @@ class TestPlan:
         followed(app, user("hi " * 300), model="claude-haiku-4-5")
         answer = entry(2, said("fine"), usage=usage(219_990), call_key="k")
         app.ingest.append_records("s", [answer])
-        over, budget = app.prunes.plan("s", PlanRequest()).over_budget, app.context.get("s").budget
+        over, budget = app.prunes.plan("s", PlanBody()).over_budget, app.context.get("s").budget
         assert over.usable == budget.usable < 200_000
         assert not over.emergency
 
     def test_says_that_nothing_needs_pruning(self, app: App) -> None:
         """The context is within its budget, or empty."""
         followed(app, user("hi"))
-        assert "within" in app.prunes.plan("s", PlanRequest()).nothing_to_do
+        assert "within" in app.prunes.plan("s", PlanBody()).nothing_to_do
         app.ingest.ensure("empty", "claude-code")
-        assert app.prunes.plan("empty", PlanRequest()).nothing_to_do == "the context is empty"
+        assert app.prunes.plan("empty", PlanBody()).nothing_to_do == "the context is empty"
 
     @pytest.mark.parametrize("wish", [{"strategy": "luck"}, {"settings": {"fresh_tail": -1}}])
     def test_refuses_an_unknown_strategy_or_invalid_setting(self, app: App, wish: dict[str, Any]) -> None:
         """The error names every wrong field."""
         followed(app, user("hi"))
         with pytest.raises(InvalidSettings):
-            app.prunes.plan("s", PlanRequest(**wish))
+            app.prunes.plan("s", PlanBody(**wish))
 
 
 class TestApply:
@@ -173,9 +168,9 @@ class TestApply:
     def test_changes_exactly_the_planned_messages(self, app: App) -> None:  # X1
         """The same messages go, the same tokens stay, and the log keeps all messages."""
         followed(app, *conversation(10), user("end"))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=500))
         events = heard(app)
-        applied = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        applied = app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         assert set(context_numbers(app, "s")) == {k.number for k in plan.kept}
         assert applied.session.pruned.tokens == plan.after.tokens == applied.operation.tokens_after
         assert applied.operation.freed == plan.freed
@@ -189,30 +184,30 @@ class TestApply:
     def test_refuses_a_plan_for_an_older_state(self, app: App) -> None:  # X1
         """A stale plan changes nothing."""
         followed(app, *conversation(10))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=500))
         app.ingest.append_records("s", [entry(99, user("more"))])
         with pytest.raises(StalePlan, match="changed"):
-            app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+            app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         assert len(context_numbers(app, "s")) == 41
 
     def test_refuses_a_plan_of_another_session(self, app: App) -> None:
         """A plan's id applies to its own session only."""
         followed(app, *conversation(10))
         followed(app, *conversation(10), session_id="t")
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=500))
         with pytest.raises(StalePlan):
-            app.prunes.apply("t", PruneRequest(plan_id=plan.plan_id))
+            app.prunes.apply("t", PruneBody(plan_id=plan.plan_id))
 
     def test_refuses_a_plan_of_a_deleted_session_of_the_same_id(self, app: App) -> None:  # X1
         """Neither when it is chosen, nor if the session comes back while its summary is written."""
         followed(app, *conversation(10))
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=500))
         planned = app.prunes._planning.recall(plan.plan_id, Session.load(app.environment, "s"))
         app.sessions.delete("s")
         app.ingest.ensure("s", "claude-code", asked=True)
         followed(app, *conversation(10))
         with pytest.raises(StalePlan, match="no longer known"):
-            app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+            app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         with pytest.raises(StalePlan, match="changed"):
             app.prunes.apply_plan(planned, None, "user")
 
@@ -220,23 +215,23 @@ class TestApply:
         """An empty plan is refused, and no operation is stored."""
         followed(app, user("hi"))
         with pytest.raises(Conflict, match="within"):
-            app.prunes.apply("s", PruneRequest())
+            app.prunes.apply("s", PruneBody())
         assert app.operations.list("s") == []
 
     def test_accepts_a_budget_of_zero(self, app: App) -> None:  # B9
         """With a budget of 0 only protected messages stay."""
         followed(app, *conversation(10))
-        app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
-        app.prunes.apply("s", PruneRequest(max_tokens=0))
+        app.sessions.patch("s", SessionChange(settings={"fresh_tail": 0, "user_words_tokens": 0}))
+        app.prunes.apply("s", PruneBody(max_tokens=0))
         assert context_numbers(app, "s") == [40]
 
     def test_keeps_calls_with_their_results(self, app: App) -> None:  # P4
         """Repeated prunes never separate a call from its result."""
         followed(app, *conversation(10), user("end"))
-        app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
+        app.sessions.patch("s", SessionChange(settings={"fresh_tail": 0, "user_words_tokens": 0}))
         for _ in range(5):
             tokens = app.sessions.get("s").pruned.tokens
-            app.prunes.apply("s", PruneRequest(max_tokens=tokens // 2))
+            app.prunes.apply("s", PruneBody(max_tokens=tokens // 2))
             assert list(app.verify()) == []
 
 
@@ -263,16 +258,16 @@ class TestShortening:
     def test_is_planned_applied_exported_and_undone(self, app: App) -> None:  # X7, X3
         """The mentioned line stays, and undo restores every character."""
         self.session(app)
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=1_000))
         assert plan.shortened_count == len(plan.shortened) > 0
         assert {m.fate for m in plan.shortened} == {"shortened"}
         assert any("test_empty_rows" in m.reason for m in plan.shortened)
-        assert app.messages.page("s", PageRequest(fate="shortened", plan_id=plan.plan_id)).total == len(
+        assert app.messages.page("s", MessagesQuery(fate="shortened", plan_id=plan.plan_id)).total == len(
             plan.shortened
         )
         whole = app.context.get("s", "openai").messages
         assert self.chatter(0) in self.exported(app)
-        done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        done = app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         assert done.session.pruned.tokens <= 1_000
         sent = app.context.get("s", "openai").messages
         outputs = [m["content"] for m in sent if m["role"] == "tool"]
@@ -292,7 +287,7 @@ class TestShortening:
         """Each row has its tokens before and after, and the regions afterwards agree with them."""
         self.session(app)
         regions = {r.name: r.tokens for r in app.sessions.get("s").pruned.regions}
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=1_000))
         assert all(0 < (m.tokens_after or 0) < m.tokens for m in plan.shortened)
         assert [m.tokens_after for m in plan.removed] == [None] * plan.removed_count
         after = {r.name: r.tokens for r in plan.regions_after}
@@ -313,8 +308,8 @@ class TestShortening:
             later = [entry(90, said("tests/test_writer.py fails too")), entry(91, user("go on then"))]
             app.ingest.append_records("s", [UsageReport(usage(sent), None, "call"), *later])
         whole = app.sessions.get("s").pruned.tokens
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=whole * 2 // 3, strategy=strategy))
-        done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=whole * 2 // 3, strategy=strategy))
+        done = app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         after = app.sessions.get("s").pruned
         assert plan.freed > 0
         assert plan.after.tokens == done.operation.tokens_after == after.tokens
@@ -334,13 +329,13 @@ class TestShortening:
         app.sessions.create(id="s", model="gpt-5.1", format="openai")
         app.ingest.append_messages("s", [wire("user", "Look."), *shots, wire("user", "Well?")])
         rules = {"tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0, "tool_outputs_minimum_gain": 0}
-        wanted = PlanRequest(
+        wanted = PlanBody(
             max_tokens=5_000, strategy="tool_outputs_first", settings={**rules, "fresh_tail": 0}
         )
         if by_hand:
-            wanted = PlanRequest(max_tokens=90_000, shorten=[mid(app, "s", n) for n in (3, 5, 7, 9)])
+            wanted = PlanBody(max_tokens=90_000, shorten=[mid(app, "s", n) for n in (3, 5, 7, 9)])
         plan = app.prunes.plan("s", wanted)
-        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         assert (plan.removed_count, plan.shortened_count) == (0, 4)
         session = Session.of(app.environment, app.store.sessions.get("s"))
         sent = decode(app.context.get("s").messages, "openai").messages
@@ -362,8 +357,8 @@ class TestShortening:
         app.sessions.create(id="s", model="claude-opus-4-5", format="anthropic")
         listed = [wire("user", "Look."), {"role": "assistant", "content": asked}, wire("user", "Well?")]
         app.ingest.append_messages("s", [*listed[:2], {"role": "user", "content": results}, listed[2]])
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=90_000, shorten=[mid(app, "s", 3)]))
-        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=90_000, shorten=[mid(app, "s", 3)]))
+        app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         [sent] = [one for one in app.context.get("s").messages if "tool_use_id" in str(one)][-1:]
         assert sent["content"][1] == results[1]
         replaced = [
@@ -376,8 +371,8 @@ class TestShortening:
     def test_is_counted_apart_from_dropped_messages(self, app: App) -> None:
         """The history and its description count shortened and dropped messages separately."""
         self.session(app)
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
-        done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=1_000))
+        done = app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         [listed] = app.operations.list("s")
         changes = [item.change for item in app.operations.one("s", 1).items]
         assert (listed.removed, listed.shortened) == (changes.count("out"), changes.count("shortened"))
@@ -389,23 +384,23 @@ class TestShortening:
     def test_can_be_shortened_again(self, app: App) -> None:  # X7
         """A second plan counts and cuts the shortened text, not the original."""
         self.session(app)
-        app.prunes.apply("s", PruneRequest(max_tokens=2_500))
+        app.prunes.apply("s", PruneBody(max_tokens=2_500))
         before = app.sessions.get("s").pruned.tokens
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
+        plan = app.prunes.plan("s", PlanBody(max_tokens=300))
         assert plan.before.tokens == before <= 2_500
-        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         assert app.sessions.get("s").pruned.tokens <= 300
 
     def test_reads_messages_of_an_earlier_version(self, app: App) -> None:
         """Messages stored without their content are read again, and the plan is the same."""
         self.session(app)
-        expected = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
+        expected = app.prunes.plan("s", PlanBody(max_tokens=1_000))
         row = app.store.sessions.get("s")
         with app.store.write():
             for message in app.store.log.messages(row.key, range(1, row.next_no)).values():
                 bare = re.sub(r',"content":\{[^}]*\}', "", message.features)
                 app.store.log.put_messages(row.key, [message._replace(features=bare)])
         app.prunes._histories.drop(row.key)
-        again = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
+        again = app.prunes.plan("s", PlanBody(max_tokens=1_000))
         assert [m.reason for m in again.shortened] == [m.reason for m in expected.shortened]
         assert again.after == expected.after

@@ -8,8 +8,8 @@ import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Conflict, Invalid
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
 PLENTY = 10**9
@@ -32,11 +32,11 @@ class TestShortening:
         whole = app.context.get(session, "openai").messages
         before = app.sessions.get(session).pruned.tokens
         chosen = [mid(app, session, 3), mid(app, session, 6)]
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=PLENTY, shorten=chosen))
         assert [m.number for m in plan.shortened] == [3, 6]
         assert all("by you" in m.reason for m in plan.shortened)
         assert (plan.removed_count, plan.nothing_to_do) == (0, None)
-        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        done = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         assert done.session.pruned.tokens == plan.after.tokens < before
         assert done.operation.shortened == 2
         outputs = [m["content"] for m in app.context.get(session, "openai").messages if m["role"] == "tool"]
@@ -50,24 +50,24 @@ class TestShortening:
         """Chosen messages are either dropped by the plan or shortened."""
         everything = [mid(app, session, no) for no in range(1, 9)]
         plan = app.prunes.plan(
-            session, PlanRequest(max_tokens=2_200, shorten=everything, settings={"fresh_tail": 1})
+            session, PlanBody(max_tokens=2_200, shorten=everything, settings={"fresh_tail": 1})
         )
         assert plan.after.tokens <= 2_200
         gone = {m.id for m in plan.removed}
         assert gone.isdisjoint(m.id for m in plan.shortened)
-        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        done = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         assert done.session.pruned.tokens <= 2_200
 
     def test_does_nothing_a_second_time(self, app: App, session: str) -> None:
         """The plan says that no chosen message can be shortened."""
         chosen = [mid(app, session, 3)]
-        first = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
-        app.prunes.apply(session, PruneRequest(plan_id=first.plan_id))
-        again = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
+        first = app.prunes.plan(session, PlanBody(max_tokens=PLENTY, shorten=chosen))
+        app.prunes.apply(session, PruneBody(plan_id=first.plan_id))
+        again = app.prunes.plan(session, PlanBody(max_tokens=PLENTY, shorten=chosen))
         assert again.shortened_count == 0
         assert again.nothing_to_do.startswith("none of the chosen messages")
         with pytest.raises(Conflict, match="none of the chosen messages"):
-            app.prunes.apply(session, PruneRequest(plan_id=again.plan_id))
+            app.prunes.apply(session, PruneBody(plan_id=again.plan_id))
 
 
 class TestDropping:
@@ -75,14 +75,14 @@ class TestDropping:
 
     def test_drops_only_the_chosen_unit(self, app: App, session: str) -> None:  # X1
         """A call is dropped with its result, and nothing else."""
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)]))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=PLENTY, drop=[mid(app, session, 3)]))
         assert [m.number for m in plan.removed] == [2, 3]
         assert [g.cause for g in plan.groups] == ["dropped"]
 
     def test_of_a_pinned_unit_is_refused(self, app: App, session: str) -> None:  # B7, X5
         """The whole unit counts as pinned, and the error says to unpin it first."""
         app.operations.pin(session, mid(app, session, 2))
-        wanted = PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)])
+        wanted = PlanBody(max_tokens=PLENTY, drop=[mid(app, session, 3)])
         with pytest.raises(
             Conflict, match="message 3 is pinned, and never dropped: unpin it first"
         ) as refused:
@@ -95,7 +95,7 @@ class TestDropping:
         """A pinned message that is also spared stays, without an error."""
         app.operations.pin(session, mid(app, session, 3))
         chosen = [mid(app, session, 3)]
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=chosen, spare=chosen))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=PLENTY, drop=chosen, spare=chosen))
         assert plan.removed_count == 0
 
 
@@ -108,5 +108,5 @@ class TestChosen:
         other = mid(app, followed(app, user("please"), said("done"), session_id="other"), 2)
         wanted: dict[str, Any] = {list_name: [other]}
         with pytest.raises(Invalid, match=other) as caught:
-            app.prunes.plan(session, PlanRequest(**wanted))
+            app.prunes.plan(session, PlanBody(**wanted))
         assert [one["field"] for one in caught.value.details] == [f"{list_name}.0"]

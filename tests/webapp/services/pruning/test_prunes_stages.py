@@ -10,8 +10,8 @@ import pytest
 from scoring.messages import Message
 from tests.webapp.building import call, entry, followed, mid, result, said, user
 from webapp.app import App
+from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.services.planning.answers import PlanGroup
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 LOG = "".join(f"line {n} of the build\n" for n in range(300))
 FILE = "".join(f"{n:>4} def function_{n}(): ...\n" for n in range(200))
@@ -42,7 +42,7 @@ class TestStages:
 
     def test_are_groups_of_the_plan(self, app: App, session: str) -> None:  # X1, X3, X7
         """A group has its cause and freed tokens, and the reason names the other message."""
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=slightly_less(app, session)))
         [group] = plan.groups
         assert group == PlanGroup(
             cause="duplicate", label="the same output again", fate="shortened", messages=1, tokens=plan.freed
@@ -56,9 +56,9 @@ class TestStages:
         """Cleared outputs have a line instead, and undo restores every character."""
         whole = app.context.get(session, "openai").messages
         half = app.sessions.get(session).pruned.tokens // 2 + 300
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=half))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=half))
         assert {m.cause for m in plan.shortened} >= {"duplicate", "superseded"}
-        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        done = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         assert done.session.pruned.tokens <= half
         items = {i.number: i.reason for i in app.operations.one(session, done.operation.n).items}
         assert items[6].startswith("cleared: config.py ")
@@ -73,7 +73,7 @@ class TestStages:
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
     def test_are_exported_with_their_replacements(self, app: App, session: str, name: str) -> None:  # X7
         """An export has a line in place of the older output, and the newer one in full."""
-        app.prunes.apply(session, PruneRequest(max_tokens=slightly_less(app, session)))
+        app.prunes.apply(session, PruneBody(max_tokens=slightly_less(app, session)))
         _, _, chunks = app.exporting.export(session, name)
         text = b"".join(chunks).decode()
         assert text.count("cleared: the same came again later") == text.count("line 299 of the build") == 1
@@ -81,31 +81,31 @@ class TestStages:
 
     def test_ignore_outputs_that_are_already_cleared(self, app: App, session: str) -> None:  # X7
         """A second plan neither clears a cleared output again nor takes it for a copy."""
-        app.prunes.apply(session, PruneRequest(max_tokens=slightly_less(app, session)))
-        again = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
+        app.prunes.apply(session, PruneBody(max_tokens=slightly_less(app, session)))
+        again = app.prunes.plan(session, PlanBody(max_tokens=slightly_less(app, session)))
         assert [(m.number, m.cause) for m in again.shortened] == [(6, "superseded")]
 
     def test_name_messages_by_their_numbers(self, app: App, session: str) -> None:  # X3
         """The numbers are those of the list, even if some messages are out of the context."""
         app.operations.drop(session, mid(app, session, 2))
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=slightly_less(app, session)))
         assert plan.shortened[0].reason == "cleared: message 8 holds the same output"
 
     def test_respect_spared_and_dropped_messages(self, app: App, session: str) -> None:  # X5, X7
         """A spared output stays, and a dropped copy does not make the other one redundant."""
         aim = slightly_less(app, session)
-        spared = app.prunes.plan(session, PlanRequest(max_tokens=aim, spare=[mid(app, session, 4)]))
+        spared = app.prunes.plan(session, PlanBody(max_tokens=aim, spare=[mid(app, session, 4)]))
         assert [m.number for m in spared.shortened] == [6]
-        dropped = app.prunes.plan(session, PlanRequest(max_tokens=aim, drop=[mid(app, session, 8)]))
+        dropped = app.prunes.plan(session, PlanBody(max_tokens=aim, drop=[mid(app, session, 8)]))
         assert 4 not in [m.number for m in dropped.shortened]
 
     def test_can_be_switched_off(self, app: App, session: str) -> None:  # X7, X4
         """Each stage is a setting, which a plan can also try."""
         aim = slightly_less(app, session)
         off = {"stage_duplicates": False, "stage_superseded": False, "strategy": "newest_first"}
-        assert app.prunes.plan(session, PlanRequest(max_tokens=aim, settings=off)).shortened == []
+        assert app.prunes.plan(session, PlanBody(max_tokens=aim, settings=off)).shortened == []
         old = {**off, "stage_outputs": "shorten", "tool_outputs_keep_tokens": 0, "tool_outputs_keep_turns": 0}
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=aim, settings=old))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=aim, settings=old))
         assert [g.cause for g in plan.groups] == ["old_shortened"]
         assert plan.shortened[0].number == 4
         assert app.sessions.get(session).operations == 0
@@ -120,14 +120,14 @@ class TestTheTombstone:
         turns = [m for n in range(6) for m in (user(f"go {n}"), call(f"c{n}"), result(f"c{n}", f"{n} {LOG}"))]
         session = followed(app, *turns, user("thanks"))
         rules = {"tool_outputs_keep_tokens": 3_000, "tool_outputs_minimum_gain": 1_000}
-        app.sessions.patch(session, settings={"strategy": "tool_outputs_first", **rules})
+        app.sessions.patch(session, SessionChange(settings={"strategy": "tool_outputs_first", **rules}))
         return session
 
     def prune(self, app: App, session: str) -> int:
         """Clear the old outputs as planned; return the tokens that the plan promised."""
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=slightly_less(app, session)))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=slightly_less(app, session)))
         assert {one.cause for one in plan.shortened} == {"cleared"}
-        app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         return plan.after.tokens
 
     def outputs(self, app: App, session: str) -> list[str]:
@@ -176,6 +176,8 @@ class TestTheTombstone:
         self.prune(app, pruned)
         [once, *_] = self.outputs(app, pruned)
         app.operations.undo(pruned)
-        app.models.put("small", window=8_192)
-        app.sessions.patch(pruned, model="small", settings={"fresh_tail": 2, "min_recent_messages": 2})
+        app.models.put("small", ModelRow(window=8_192))
+        app.sessions.patch(
+            pruned, SessionChange(model="small", settings={"fresh_tail": 2, "min_recent_messages": 2})
+        )
         assert once in self.outputs(app, pruned)

@@ -14,6 +14,7 @@ from scoring.settings import FORESIGHT, Settings
 from tests.waiting import PATIENCE
 from tests.webapp.building import managed
 from webapp.app import App
+from webapp.bodies import ModelRow
 from webapp.config import Config
 from webapp.errors import BusyStore, NotFound
 from webapp.services.session.answers import SessionStrategy
@@ -110,7 +111,7 @@ class TestEnvironment:
         assert app.environment.settings().target_percent == FORESIGHT.target_percent
         other = build(config)
         other.settings.put({"target_percent": 55})
-        other.models.put("own", window=50_000)
+        other.models.put("own", ModelRow(window=50_000))
         assert app.environment.settings().target_percent == FORESIGHT.target_percent
         now += CHECK_MS
         assert app.environment.settings().target_percent == 55

@@ -15,6 +15,7 @@ from scoring.tokens import Calibration
 from scoring.tokens.calibration import observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
 from webapp.app import App
+from webapp.bodies import SessionChange
 from webapp.services.ingest.answers import BriefStats
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of, source_label
@@ -135,7 +136,7 @@ class TestSession:
         """A session above its target is in warning; below it the session is active."""
         session = managed(app, wire("user", "word " * 3_000), settings={"cap_tokens": 1_000})
         assert app.sessions.get(session).state == "warning"
-        app.sessions.patch(session, settings={"cap_tokens": None})
+        app.sessions.patch(session, SessionChange(settings={"cap_tokens": None}))
         assert app.sessions.get(session).state == "active"
 
     def test_shows_the_activity_of_its_agent(self, app: App) -> None:
@@ -172,7 +173,7 @@ class TestSession:
             tokens=own.tokens, utilization=own.utilization, certainty=own.certainty, messages=1,
             limit=session.limit, needsPruning=False, state=session.state,
         )  # fmt: skip
-        app.sessions.patch(name, settings={"cap_tokens": 1_000, "aim_percent": 10})
+        app.sessions.patch(name, SessionChange(settings={"cap_tokens": 1_000, "aim_percent": 10}))
         assert app.ingest.append_messages(name, [wire("user", "word " * 2_000)]).stats.needsPruning
 
     def test_has_the_mean_growth_per_turn(self) -> None:

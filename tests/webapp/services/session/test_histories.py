@@ -33,10 +33,9 @@ from tests.webapp.building import (
 )
 from webapp.agents.records import Compaction
 from webapp.app import App
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.errors import BusyStore, Conflict, CoppiceError, StalePlan
-from webapp.services.planning.message_pages import PageRequest
 from webapp.services.planning.planning import PlanInputs, Planning
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
@@ -143,7 +142,7 @@ class TestViews:
         app.settings.put({"strategy": "score"})
         followed(app, *conversation(3), user("end"))
         app.settings.put({"keywords": []})
-        app.prunes.plan("s", PlanRequest())
+        app.prunes.plan("s", PlanBody())
         row = app.store.sessions.get("s")
         rated = app.histories.of(Session.of(app.environment, row)).ratings
         app.histories.drop(row.key)
@@ -248,7 +247,7 @@ class TestContents:
         looks: dict[str, Callable[[], object]] = {
             "page": lambda: app.messages.page("s"),
             "heaviest": lambda: app.heaviest.of("s"),
-            "plan": lambda: app.prunes.plan("s", PlanRequest(max_tokens=100)),
+            "plan": lambda: app.prunes.plan("s", PlanBody(max_tokens=100)),
             "one": lambda: app.messages.one("s", mid(app, "s", 1)),
         }
         looks[look]()
@@ -360,18 +359,18 @@ class TestSnapshots:
 
         def look() -> None:
             for n in range(todo):
-                page = app.messages.page("s", PageRequest(sort=("newest", "score")[n % 2], limit=1000))
+                page = app.messages.page("s", MessagesQuery(sort=("newest", "score")[n % 2], limit=1000))
                 assert page.counts["all"] >= len(page.messages) > 0
 
         def plan() -> None:
             for _ in range(todo):
-                shown = app.prunes.plan("s", PlanRequest(max_tokens=300))
+                shown = app.prunes.plan("s", PlanBody(max_tokens=300))
                 assert shown.before.messages >= shown.removed_count
 
         def prune_and_undo() -> None:
             for n in range(todo // 6):
                 with suppress(Conflict):
-                    done = app.prunes.apply("s", PruneRequest(max_tokens=300 + n))
+                    done = app.prunes.apply("s", PruneBody(max_tokens=300 + n))
                     app.operations.undo("s", done.operation.n)
 
         with ThreadPoolExecutor(5) as threads:

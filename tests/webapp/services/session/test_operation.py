@@ -9,7 +9,7 @@ import pytest
 from tests.webapp.building import conversation, entry, followed, managed, mid, result, wire
 from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
-from webapp.services.planning.requests import PruneRequest
+from webapp.bodies import PruneBody
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
@@ -103,7 +103,7 @@ def turn(app: App, session: str, n: int, **usage: int) -> None:
 
 
 CHANGES: dict[str, Callable[[App, str], object]] = {
-    "prune": lambda app, s: app.prunes.apply(s, PruneRequest(max_tokens=6_000)),
+    "prune": lambda app, s: app.prunes.apply(s, PruneBody(max_tokens=6_000)),
     "drop": lambda app, s: app.operations.drop(s, mid(app, s, 3)),
     "overflow": lambda app, s: app.overflow.relieve(s),
     "summary": lambda app, s: app.summarising.summarise(s),
@@ -146,6 +146,6 @@ class TestGrowth:
         """A prune changes only the pruned view of a followed session; the gauge shows the agent's context."""
         followed(app, *conversation(8))
         before = app.sessions.get("s")
-        app.prunes.apply("s", PruneRequest(max_tokens=400))
+        app.prunes.apply("s", PruneBody(max_tokens=400))
         after = app.sessions.get("s")
         assert (after.growth_per_turn, after.turns_left) == (before.growth_per_turn, before.turns_left)

@@ -26,7 +26,7 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.app import App
-from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.bodies import PlanBody, PruneBody, SessionChange
 from webapp.services.session.answers import Likeness, SessionTaskType
 from webapp.services.session.session import Session
 from webapp.store.sqlite.migrations import m003_facts_for_task_types
@@ -73,13 +73,13 @@ class TestTaskType:
     def test_can_be_chosen_for_one_session_and_reset(self, app: App) -> None:  # B18
         """A choice overrides the recognised type, and null restores it."""
         followed(app, *work(5))
-        app.sessions.patch("s", settings={"task_type": "research"})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "research"}))
         assert (of(app).name, of(app).own) == ("research", True)
         assert of(app).reason == "research was chosen for this session"
         assert of(app).looks_like.name == "coding"
-        app.sessions.patch("s", settings={"task_type": "any"})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "any"}))
         assert of(app).reason == "this session uses the common settings"
-        app.sessions.patch("s", settings={"task_type": None})
+        app.sessions.patch("s", SessionChange(settings={"task_type": None}))
         assert (of(app).name, of(app).own) == ("coding", False)
 
     def test_can_be_chosen_for_all_sessions(self, app: App) -> None:  # B18
@@ -95,7 +95,7 @@ class TestTaskType:
         followed(app, *work(12), said("done"))
         row = app.store.sessions.get("s")
         before = app.histories.of(Session.of(app.environment, row)).history.task_counts
-        app.prunes.apply("s", PruneRequest(max_tokens=40))
+        app.prunes.apply("s", PruneBody(max_tokens=40))
         assert of(app).name == "coding"
         row = app.store.sessions.get("s")
         assert (
@@ -149,8 +149,8 @@ class TestPlans:
         followed(app, *work(12), said("done"))
         message = next(m for m in app.messages.page("s").messages if m.signals["recency"] > 0)
         assert message.contributions["recency"] == pytest.approx(77 * message.signals["recency"], abs=0.01)
-        assert app.prunes.plan("s", PlanRequest()).preset == "custom"
-        applied = app.prunes.apply("s", PruneRequest(max_tokens=60))
+        assert app.prunes.plan("s", PlanBody()).preset == "custom"
+        applied = app.prunes.apply("s", PruneBody(max_tokens=60))
         operation = app.store.operations.get(app.store.sessions.get("s").key, applied.operation.n)
         assert operation.facts.weights["recency"] == 77.0
 
@@ -158,7 +158,7 @@ class TestPlans:
         """The weights that a preset has for a type do not make it custom."""
         managed(app, wire("system", RULES), *[wire("user", f"order {n}") for n in range(6)], id="s")
         assert of(app).name == "support"
-        assert app.prunes.plan("s", PlanRequest()).preset == "Foresight"
+        assert app.prunes.plan("s", PlanBody()).preset == "Foresight"
 
     def test_compare_tried_settings_with_saved_ones(self, app: App) -> None:  # X4, B18
         """Only a change for the type of this session changes a fate."""
@@ -167,9 +167,9 @@ class TestPlans:
         assert of(app).name == "chat"
         flat = {"recency": 0.0, "role": 0.0, "keywords": 0.0, "length": 100.0, "relevance": 0.0}
         other = {"task_types": {"coding": {"weights": flat}}}
-        assert app.prunes.plan("s", PlanRequest(compare=True, settings=other)).changed == 0
+        assert app.prunes.plan("s", PlanBody(compare=True, settings=other)).changed == 0
         same = {"task_types": {"chat": {"weights": flat}}}
-        assert app.prunes.plan("s", PlanRequest(compare=True, settings=same)).changed > 0
+        assert app.prunes.plan("s", PlanBody(compare=True, settings=same)).changed > 0
 
     def test_rate_by_the_keywords_of_the_type_once(
         self, app: App, monkeypatch: pytest.MonkeyPatch
@@ -180,7 +180,7 @@ class TestPlans:
         app.settings.put({"task_types": {"chat": WORDS}})
         row = app.store.sessions.get("s")
         assert app.prunes._planning.make(Session.of(app.environment, row)).plan.parts["keywords"][-2] == 1.0
-        applied = app.prunes.apply("s", PruneRequest(max_tokens=100))
+        applied = app.prunes.apply("s", PruneBody(max_tokens=100))
         app.operations.undo("s", applied.operation.n)
         asked: list[Any] = []
         real = app.store.log.rows_of
@@ -188,7 +188,7 @@ class TestPlans:
         row = app.store.sessions.get("s")
         assert app.prunes._planning.make(Session.of(app.environment, row)).plan.parts["keywords"][-2] == 1.0
         assert asked == []
-        app.sessions.patch("s", settings={"task_type": "any"})
+        app.sessions.patch("s", SessionChange(settings={"task_type": "any"}))
         row = app.store.sessions.get("s")
         assert app.prunes._planning.make(Session.of(app.environment, row)).plan.parts["keywords"][-2] == 0.0
 

@@ -10,6 +10,7 @@ import pytest
 from tests.webapp.building import START, conversation, entry, followed, managed, said, usage, user
 from webapp.agents.records import Compaction, Meta, Record
 from webapp.app import App
+from webapp.bodies import ModelRow, SessionChange
 from webapp.services.session.answers import Session
 from webapp.services.session.times import to_ms
 
@@ -123,9 +124,9 @@ class TestTheDate:
         assert (other.window_kind, other.limit_date) == ("remembered", day)
         marked = app.sessions.get(followed(app, *conversation(1), session_id="m", model=f"{LISTED}[1m]"))
         assert (marked.window_kind, marked.limit_date) == ("marker", day)
-        own = app.sessions.patch("m", window=500_000)
+        own = app.sessions.patch("m", SessionChange(window=500_000))
         assert (own.window_kind, own.limit_date) == ("own", "2026-03-12")
-        app.models.put("ours", window=64_000)
+        app.models.put("ours", ModelRow(window=64_000))
         ours = app.sessions.get(managed(app, model="ours"))
         assert (ours.limit_source, ours.limit_date) == ("own setting", "2026-03-12")
 
@@ -160,7 +161,7 @@ class TestACallAboveTheWindow:
         self, app: App, model: str, tokens: int, limit: int, offered: int
     ) -> None:  # X10
         """The limit stays, even the user's own, and a larger one is offered."""
-        app.models.put("own", window=5_000)
+        app.models.put("own", ModelRow(window=5_000))
         session = taking(app, followed(app, session_id="s", model=model), tokens)
         assert session.limit == limit
         assert session.over_limit is not None
@@ -171,17 +172,17 @@ class TestACallAboveTheWindow:
         session_id = "s"
         app.ingest.ensure(session_id, "codex", model="gpt-5")
         taking(app, session_id, 300_000)
-        session = app.sessions.patch(session_id, window=400_000)
+        session = app.sessions.patch(session_id, SessionChange(window=400_000))
         assert (session.limit, session.window_kind, session.over_limit) == (400_000, "own", None)
         assert session.input_limit is None, "the chosen window has no separate input limit"
-        back = app.sessions.patch(session_id, window=None)
+        back = app.sessions.patch(session_id, SessionChange(window=None))
         assert (back.limit, back.input_limit, back.window_kind) == (272_000, 272_000, "table")
 
     def test_can_be_overridden_by_the_user(self, app: App) -> None:  # X10
         """The user can reduce a window that a call widened."""
         session_id = followed(app, session_id="s", model=NARROW)
         taking(app, session_id, 240_000)
-        session = app.sessions.patch(session_id, window=200_000)
+        session = app.sessions.patch(session_id, SessionChange(window=200_000))
         assert (session.limit, session.window_kind) == (200_000, "own")
 
     @pytest.mark.parametrize("by", ["agent", "user"])
@@ -190,7 +191,7 @@ class TestACallAboveTheWindow:
         session_id = followed(app, session_id="s", model=NARROW)
         taking(app, session_id, 240_000)
         if by == "user":
-            app.sessions.patch(session_id, model="claude-haiku-4-5")
+            app.sessions.patch(session_id, SessionChange(model="claude-haiku-4-5"))
         else:
             changed: list[Record] = [Meta(model="claude-haiku-4-5")]
             app.ingest.append_records(session_id, changed)
@@ -201,8 +202,8 @@ class TestACallAboveTheWindow:
         """Removing the user's window brings back what the agent reported."""
         app.ingest.ensure("s", "codex", model="gpt-5")
         app.ingest.append_records("s", [Meta(window=258_400), entry(1, said("x"))])
-        app.sessions.patch("s", window=400_000)
-        session = app.sessions.patch("s", window=None)
+        app.sessions.patch("s", SessionChange(window=400_000))
+        session = app.sessions.patch("s", SessionChange(window=None))
         assert (session.limit, session.window_kind) == (258_400, "reported")
 
     def test_does_not_change_a_reported_window(self, app: App) -> None:

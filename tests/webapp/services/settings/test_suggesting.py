@@ -13,8 +13,8 @@ from tests.shared import shared_files
 from tests.webapp.building import context_numbers, conversation, entries, followed, mid, said, user
 from webapp.agents.records import Rewind
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.errors import Conflict, NotFound
-from webapp.services.planning.requests import PruneRequest
 
 TRANSCRIPTS = [
     path for path in shared_files("**/*.jsonl", "transcripts", "claude-code") if path.stat().st_size > 50_000
@@ -150,7 +150,7 @@ class TestJudgements:
 
     def test_of_messages_restored_by_undo_is_needed(self, app: App, session: str) -> None:  # X15
         """All messages of the undone prune count."""
-        app.prunes.apply(session, PruneRequest(max_tokens=400))
+        app.prunes.apply(session, PruneBody(max_tokens=400))
         gone = sorted(set(range(1, 13)) - set(context_numbers(app, session)))
         app.operations.undo(session)
         assert gone

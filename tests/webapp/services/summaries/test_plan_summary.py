@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 from scoring.summary.sections import SECTIONS
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
 from webapp.app import App
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.planning.message_pages import PageRequest
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, Written
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
-PLAN = PlanRequest(max_tokens=4_000, strategy="summarise")
-PRUNE = PruneRequest(max_tokens=4_000, strategy="summarise")
+PLAN = PlanBody(max_tokens=4_000, strategy="summarise")
+PRUNE = PruneBody(max_tokens=4_000, strategy="summarise")
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ class TestAPlan:
 
     def test_of_another_strategy_has_no_summary(self, app: App, session: str) -> None:  # X1
         """Other strategies only drop and shorten."""
-        assert app.prunes.plan(session, PlanRequest(max_tokens=4_000)).summary is None
+        assert app.prunes.plan(session, PlanBody(max_tokens=4_000)).summary is None
 
 
 class TestApplying:
@@ -83,7 +82,7 @@ class TestApplying:
         """The summary fits its reserve and the budget, and other messages stay."""
         plan = app.prunes.plan(session, PLAN)
         before = context_numbers(app, session)
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        made = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         [summary] = app.summarising.list(session).summaries
         assert summary.in_context
         assert summary.messages == plan.removed_count
@@ -97,7 +96,7 @@ class TestApplying:
     def test_is_explained(self, app: App, session: str) -> None:  # X3
         """Each summarised message and the operation give the reason."""
         n = app.prunes.apply(session, PRUNE).operation.n
-        page = app.messages.page(session, PageRequest(fate="out"))
+        page = app.messages.page(session, MessagesQuery(fate="out"))
         assert {row.cause for row in page.messages} == {"summarised"}
         one = app.operations.one(session, n)
         assert (one.strategy, one.summary) == ("summarise", 1)
@@ -123,17 +122,17 @@ class TestApplying:
         """Later messages follow the restored ones."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         before = context_numbers(app, session)
-        n = app.prunes.apply(session, PruneRequest(max_tokens=2_500, strategy="summarise")).operation.n
+        n = app.prunes.apply(session, PruneBody(max_tokens=2_500, strategy="summarise")).operation.n
         app.ingest.append_messages(session, [wire("assistant", "more")])
         app.operations.undo(session, n)
         assert context_numbers(app, session) == [*before, 31]
 
     def test_covers_an_earlier_summary(self, app: App, session: str) -> None:  # C7
         """The new summary is one level deeper; undoing it restores the first one."""
-        app.prunes.apply(session, PruneRequest(max_tokens=6_000, strategy="summarise"))
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=3_500, strategy="summarise"))
+        app.prunes.apply(session, PruneBody(max_tokens=6_000, strategy="summarise"))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=3_500, strategy="summarise"))
         assert plan.summary.absorbed_tokens > 0
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        made = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         second, first = app.summarising.list(session).summaries
         assert (second.depth, second.covers.summaries, first.in_context) == (2, [1], False)
         assert made.operation.tokens_after <= 3_500
@@ -145,10 +144,10 @@ class TestApplying:
         """The newest messages are never covered; if they exceed the budget, the lowest scores go."""
         said = [wire("user", f"{n} " + "use src/parser.py " * 60) for n in range(30)]
         session = managed(app, *said)
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=700, strategy="summarise"))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=700, strategy="summarise"))
         assert {group.cause for group in plan.groups} > {"summarised"}
         assert any("the summary alone did not suffice" in row.reason for row in plan.removed)
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        made = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         assert made.operation.tokens_after <= 700
 
 
@@ -171,11 +170,11 @@ class TestOnAnySession:
         ]
         session = managed(app, *said)
         before = context_numbers(app, session)
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=budget, strategy="summarise"))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=budget, strategy="summarise"))
         assert plan.over_budget or plan.after.tokens <= budget
         if plan.nothing_to_do:
             return
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        made = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
         assert made.operation.tokens_after <= plan.after.tokens
         gone = {row.number for row in plan.removed}
         covered = plan.summary.messages if plan.summary else 0
@@ -221,7 +220,7 @@ class TestAModel:
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         model = Model()
         model.meanwhile = lambda: app.ingest.append_messages(session, [wire("assistant", "meanwhile")])
-        prunes_by(app, model).apply(session, PruneRequest(max_tokens=2_500, strategy="summarise"))
+        prunes_by(app, model).apply(session, PruneBody(max_tokens=2_500, strategy="summarise"))
         assert context_numbers(app, session)[-1] == 31
         assert app.summarising.list(session).summaries[0].in_context
 
@@ -229,8 +228,8 @@ class TestAModel:
         """A pin on a covered message, for example, stops the plan, and nothing changes."""
         model = Model()
         model.meanwhile = lambda: app.operations.pin(session, mid(app, session, 6))
-        plan = app.prunes.plan(session, PlanRequest(max_tokens=2_500, strategy="summarise"))
+        plan = app.prunes.plan(session, PlanBody(max_tokens=2_500, strategy="summarise"))
         assert any(row.number == 6 for row in plan.removed)
         with pytest.raises(Conflict, match="changed since"):
-            prunes_by(app, model).apply(session, PruneRequest(max_tokens=2_500, strategy="summarise"))
+            prunes_by(app, model).apply(session, PruneBody(max_tokens=2_500, strategy="summarise"))
         assert app.summarising.list(session).summaries == []

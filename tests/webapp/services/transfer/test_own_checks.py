@@ -13,9 +13,9 @@ import pytest
 
 from tests.webapp.building import conversation, followed, user
 from webapp.app import App
+from webapp.bodies import PruneBody
 from webapp.config import Config
 from webapp.errors import Malformed
-from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.session import Session
 from webapp.services.transfer.own_checks import check
 from webapp.wiring import build
@@ -29,8 +29,8 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
     app = build(Config(db=tmp_path_factory.mktemp("own") / "a.db", tokenizer=False, env={}))
     followed(app, *conversation(12), user("end"))
     app.histories.of(Session.load(app.environment, "s"))  # stores the contents of the messages
-    app.prunes.apply("s", PruneRequest(max_tokens=900, strategy="summarise"))
-    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    app.prunes.apply("s", PruneBody(max_tokens=900, strategy="summarise"))
+    app.prunes.apply("s", PruneBody(max_tokens=300))
     out = [json.loads(line) for line in b"".join(app.exporting.export("s")[2]).splitlines()]
     app.close()
     return out

@@ -12,9 +12,9 @@ import pytest
 
 from tests.webapp.building import conversation, entries, followed, managed, mid, user, wire
 from webapp.app import App
+from webapp.bodies import PlanBody, PruneBody
 from webapp.config import Config
 from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, Malformed, ReadOnlyStore, StoreError
-from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.wiring import build
 
 
@@ -37,7 +37,7 @@ class TestRoundTrip:
     def test_gives_the_same_log_context_and_operations(self, app: App, other: App) -> None:  # S1
         """Undo works in the copy like in the original."""
         followed(app, *conversation(10), user("end"))
-        app.prunes.apply("s", PruneRequest(max_tokens=500))
+        app.prunes.apply("s", PruneBody(max_tokens=500))
         app.operations.pin("s", mid(app, "s", 41))
         [imported] = other.importing.import_file("x.jsonl", exported(app))
         assert imported.added == 41
@@ -68,7 +68,7 @@ class TestRoundTrip:
         followed(app, *conversation(3))
         other.importing.import_file("x.jsonl", exported(app))
         key = other.store.sessions.get("s").key
-        other.prunes.plan("s", PlanRequest(max_tokens=100))
+        other.prunes.plan("s", PlanBody(max_tokens=100))
         assert key in other.histories._histories
         app.ingest.append_records("s", entries(user("more"), start=50))
         other.importing.import_file("x.jsonl", exported(app))

@@ -15,9 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.disks import AVAILABLE, FAULTS, disk
 from tests.webapp.building import context_numbers, managed, mid, wire
+from webapp.bodies import PruneBody
 from webapp.config import Config
 from webapp.errors import Conflict, StoreError
-from webapp.services.planning.requests import PruneRequest
 from webapp.services.session.answers import Applied
 from webapp.services.summaries.answers import Summarised
 from webapp.wiring import build
@@ -98,7 +98,7 @@ class FaultMachine(RuleBasedStateMachine):
     def prune(self, fault: Fault, share: float) -> None:
         """Prune the context to a share of its size."""
         size = int(self.app.sessions.get("m").pruned.tokens * share)
-        done = self.attempt(fault, lambda: self.app.prunes.apply("m", PruneRequest(max_tokens=size)))
+        done = self.attempt(fault, lambda: self.app.prunes.apply("m", PruneBody(max_tokens=size)))
         if done is not None:
             self.note_operation(done)
             self.context -= {int(one.split("-")[0]) for one in done.event.removed_ids}
