@@ -118,7 +118,7 @@ class TestResolvedFailures:
             assert failure not in left or newest in left or failure in protection.causes
 
     def test_go_with_it(self) -> None:
-        """What the failure names is worth more, but alone it would read as the state of things."""
+        """The names of the failure are worth more, but alone it would read as the state of things."""
         said = [user("go on"), *act("1", "bash", self.FAILED, command="pytest tests"),
                 *act("2", "bash", self.PASSED + NOISE * 3, command="pytest tests"),
                 model("see test_limits_of_lexer.py"), *work(8), user("on")]  # fmt: skip
