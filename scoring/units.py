@@ -158,7 +158,7 @@ class Units:
         if item.role == "assistant":
             before = self._before(item, position)
             if before is not None:
-                merged = self._join(before, position)
+                merged = self.join(before, position)
             if item.reasoning_only:
                 self._anchor = position
             elif before is None:
@@ -171,10 +171,10 @@ class Units:
         for result in item.results:
             caller = self._call_of.get(result)
             if caller is not None:
-                merged = [*merged, *self._join(caller, position)]
+                merged = [*merged, *self.join(caller, position)]
         for name in item.ties:
             other = self._call_of.setdefault(name, position)
-            merged = [*merged, *self._join(other, position)]
+            merged = [*merged, *self.join(other, position)]
         self._last = item
         return merged
 
@@ -187,7 +187,7 @@ class Units:
             return position - 1 if self._anchor is not None and not item.reasoning_only else None
         return self._anchor if item.calls else None
 
-    def _join(self, a: int, b: int) -> list[int]:
+    def join(self, a: int, b: int) -> list[int]:
         """Merge the units of two positions under the older head; return the head that no longer exists."""
         into, gone = self.head[a], self.head[b]
         if into == gone:

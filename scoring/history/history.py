@@ -204,9 +204,15 @@ class History:
         self.own_words += compress(range(first, len(self.roles)), own_words)
         self.mentions.extend(contents, roles)
         self.task_counts.extend(features)
-        for gone in self.units.extend(features):
-            self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
-            self.unit_tokens[gone] = 0
+        _merge(self.unit_tokens, self.units, self.units.extend(features))
+
+    def joined(self, pairs: Iterable[tuple[int, int]]) -> History:
+        """Return this history with the units of each two positions as one; both share all other columns."""
+        out = copy(self)
+        out.units, out.unit_tokens = copy(self.units), self.unit_tokens[:]
+        for one, other in pairs:
+            _merge(out.unit_tokens, out.units, out.units.join(one, other))
+        return out
 
     def number(self, position: int) -> int:
         """Return the number of a message in reasons."""
@@ -232,3 +238,10 @@ class History:
             features = self.features[member]
             found.update(zip(features.calls, features.names[0], strict=True))
         return found
+
+
+def _merge(unit_tokens: list[int], units: Units, gone: Iterable[int]) -> None:
+    """Move the tokens of units that were merged into others, given by their former heads."""
+    for head in gone:
+        unit_tokens[units.head[head]] += unit_tokens[head]
+        unit_tokens[head] = 0

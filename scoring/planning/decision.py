@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import compress
 
 from scoring.history import History, reads_traces
 from scoring.planning.changed_lines import changed_lines
+from scoring.planning.guards import commands_of
 from scoring.planning.protection import ALWAYS, Protection
 from scoring.planning.score import Scores
 from scoring.planning.stages import run
@@ -136,6 +137,11 @@ class Decision:
             return Why("fits", "kept: everything fits, with outputs shortened")
         return Why("fits", "kept: everything fits")
 
+    @cached_property
+    def _commands(self) -> dict[int, int]:
+        """Return the position of the command of each output in a user message, by the position of the output."""
+        return commands_of(self.history)
+
     @property
     def changes(self) -> bool:
         """Return whether anything is dropped or shortened."""
@@ -147,12 +153,17 @@ class Decision:
         return min(self.cover.heads) if self.cover is not None else None
 
     def put_back_user(self, positions: Iterable[int], why: Why) -> int | None:
-        """Put back the first dropped user message among these that fits; returns its position, or None."""
+        """Put back the first dropped user message among these that fits; returns its position, or None.
+
+        The output of a command that was dropped is never put back.
+        """
         history, head = self.history, self.history.units.head
         covered = self.cover.heads if self.cover is not None else frozenset()
         for position in positions:
             unit = head[position]
             asks = history.roles[position] == "user" and not history.features[position].results
+            command = self._commands.get(position)
+            asks = asks and (command is None or bool(self.stays[command]))
             fits = asks and history.unit_tokens[unit] <= self.left()
             if fits and unit == position and unit not in self._dropped and unit not in covered:
                 self.mark([unit])

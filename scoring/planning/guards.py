@@ -77,6 +77,24 @@ def question_of(history: History, position: int) -> int | None:
     return None
 
 
+def commands_of(history: History) -> dict[int, int]:
+    """Return the position of the command that each output in a user message answers, by the position of the output.
+
+    There are some only if the agent acts through text: nothing in the history is a call, and a program answers the
+    model in the user's place.
+    """
+    answered = {
+        position: position - 1
+        for position in history.own_words
+        if position
+        and MACHINE_MADE in history.features[position].cues.speech
+        and history.roles[position - 1] == "assistant"
+    }
+    if answered and any(one.calls or one.results for one in history.features):
+        return {}
+    return answered
+
+
 def _task(history: History, spoken: list[int]) -> list[int]:
     """Return the user messages before the first reply, last first.
 

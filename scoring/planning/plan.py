@@ -18,9 +18,10 @@ from scoring.history import History, settings_for
 from scoring.messages import Message
 from scoring.planning.decision import Decision, decide
 from scoring.planning.protection import REASONS, protect
-from scoring.planning.role_order import apply_role_order
+from scoring.planning.role_order import apply_role_order, takes_turns
 from scoring.planning.score import Scores, score
 from scoring.planning.strategies import STRATEGIES, Shortening, Why
+from scoring.planning.text_outputs import with_commands
 from scoring.settings import Settings, shown
 
 Fate = Literal["kept", "protected", "goes", "shortened"]
@@ -172,13 +173,19 @@ def plan_prune(
     _check_arguments(max_tokens, name, len(history), spare=spare, drop=drop)
     history = history.snapshot()
     settings = settings_for(settings, history.task_counts)
-    chosen, protection = STRATEGIES[name], protect(history, settings, max_tokens, spare, drop)
-    decision = decide(history, settings, max_tokens, chosen.choose, protection, drop)
+    chosen = STRATEGIES[name]
+
+    def decided(history: History) -> Decision:
+        protection = protect(history, settings, max_tokens, spare, drop)
+        return decide(history, settings, max_tokens, chosen.choose, protection, drop)
+
+    decision = with_commands(history, decided, drop, whole=takes_turns(wire_format))
     if decision.changes:  # a plan is responsible for what it drops, not for faults of its input
         apply_role_order(decision, wire_format)
     if (scores := decision.scores) is None:
         rate = chosen.rate
-        scores = rate(history, settings, protection.causes) if rate else score(history, settings)
+        history, causes = decision.history, decision.protection.causes
+        scores = rate(history, settings, causes) if rate else score(history, settings)
     return _plan(decision, scores, name)
 
 

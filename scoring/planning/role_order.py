@@ -26,8 +26,14 @@ def apply_role_order(decision: Decision, wire_format: str) -> None:
     rules = FORMATS.get(wire_format)
     if rules is not None and rules.begins_with_user:
         open_with_user(decision)
-    if rules is not None and rules.join is not None:
+    if takes_turns(wire_format):
         take_turns(decision)
+
+
+def takes_turns(wire_format: str) -> bool:
+    """Return whether the model never speaks twice in a row in this format; False for an unknown one."""
+    rules = FORMATS.get(wire_format)
+    return rules is not None and rules.join is not None
 
 
 def open_with_user(decision: Decision) -> None:

@@ -20,6 +20,7 @@ from scoring.history.cues.speech import (
     STATEMENT,
     STRICT,
     cues_of_speech,
+    is_machine_made,
 )
 from scoring.messages import Message, Text
 
@@ -49,6 +50,7 @@ class Cues(NamedTuple):
 
 
 NO_CUES = Cues()
+BY_PROGRAM = Cues(MACHINE_MADE)
 
 
 def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
@@ -65,6 +67,7 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
 
 __all__ = [
     "ABOUT_ONESELF",
+    "BY_PROGRAM",
     "MACHINE_MADE",
     "NO_CUES",
     "RULE",
@@ -74,4 +77,5 @@ __all__ = [
     "Cues",
     "Edit",
     "cues_of",
+    "is_machine_made",
 ]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.history.content import READ_CHARS, content_of
+from scoring.history.cues import MACHINE_MADE
 from scoring.history.features import (
     Features,
     analyse,
@@ -21,7 +22,7 @@ from scoring.messages import Message, Reasoning, ToolCall, ToolResult, message
 from scoring.settings import lexicon_of
 from scoring.settings.lexicon import KeywordGroup
 from scoring.settings.settings import KEYWORDS
-from tests.scoring.builders import any_messages, calls, results, thought, user
+from tests.scoring.builders import any_messages, calls, model, results, thought, user
 
 LEXICON = lexicon_of(KEYWORDS)
 AROUND = st.text(" \t\n\r\x0b\xa0,]", max_size=2)
@@ -76,6 +77,14 @@ class TestFeatures:
         assert analyse(results("1"), 7, LEXICON).results == ("1",)
         assert analyse(user(), 7, LEXICON).own_words
         assert analyse(thought(), 7, LEXICON).reasoning_only
+
+    @pytest.mark.parametrize("content", [True, False])
+    def test_say_if_a_program_wrote_a_users_message(self, content: bool) -> None:  # X23
+        """Even if the content is not analysed."""
+        said = "<output>ok</output>"
+        assert analyse(user(said), 7, LEXICON, content=content).cues.speech == MACHINE_MADE
+        for other in (user(), model(said), message("user", "", ToolResult("1", said))):
+            assert MACHINE_MADE not in analyse(other, 7, LEXICON, content=content).cues.speech
 
     @given(any_messages)
     def test_hold_the_traces_of_every_message(self, messages: list[Message]) -> None:  # X7

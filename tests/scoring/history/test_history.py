@@ -74,6 +74,26 @@ def columns(history: History) -> list[object]:
     ]
 
 
+class TestJoining:
+    """Of units that nothing links."""
+
+    @given(any_messages, st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), max_size=5))
+    def test_adds_up_their_tokens(
+        self, messages: list[Message], pairs: list[tuple[int, int]]
+    ) -> None:  # X23, P4
+        """In a history of its own."""
+        history = history_of(messages)
+        before = history.units.head[:], history.unit_tokens[:]
+        pairs = [pair for pair in pairs if max(pair) < len(messages)]
+        joined = history.joined(pairs)
+        assert all(joined.units.head[a] == joined.units.head[b] for a, b in pairs)
+        assert (history.units.head, history.unit_tokens) == before
+        for head in range(len(messages)):
+            is_head = joined.units.head[head] == head
+            tokens = sum([history.tokens[p] for p in joined.unit(head)]) if is_head else 0
+            assert joined.unit_tokens[head] == tokens
+
+
 class TestExtending:
     """Messages that are appended together."""
 

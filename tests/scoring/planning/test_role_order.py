@@ -96,6 +96,30 @@ class TestTakingTurns:
         assert stays(gone) == [0, 3, 4]
         assert gone.why(1).reason.startswith("dropped: it would follow another message of the model")
 
+    def test_puts_back_no_output_of_a_dropped_command(self) -> None:  # X6, X23
+        """It would read as the answer to the command before it."""
+        output = "<output>ok</output>"
+        messages = [
+            user(),
+            model(),
+            user(f"<output>{LONG}</output>"),
+            model(),
+            user(output),
+            model(),
+            user(output),
+        ]
+        made = decided(messages, {0, 1, 5}, 40)
+        take_turns(made)
+        assert stays(made) == [0, 5, 6]
+
+    def test_puts_back_the_output_of_a_command_that_stays(self) -> None:  # X6
+        """Although a newer output fits as well."""
+        output = "<output>ok</output>"
+        messages = [user(), model(), user(output), model(LONG), user(output), model(), user(output)]
+        made = decided(messages, {0, 1, 5}, 40)
+        take_turns(made)
+        assert stays(made) == [0, 1, 2, 5, 6]
+
     def test_drops_whole_units(self) -> None:  # X6, P4
         """A call never goes without its results."""
         messages = [user(), calls("1"), results("1"), model(), user(LONG), calls("2"), results("2"), user()]
