@@ -31,7 +31,7 @@ REGIONS = {"unseen": "not in the transcript", "tools": "tool definitions", "tool
 @db_option
 @json_option
 def sessions(db: Database | None, as_json: bool) -> None:
-    """List the sessions, with tokens and utilization."""
+    """List the sessions, with tokens, limit and utilization."""
     with opened(db, create=False) as app:
         found = app.sessions.list()
     if as_json:
@@ -45,7 +45,7 @@ def sessions(db: Database | None, as_json: bool) -> None:
     out().print(table_of(found))
 
 
-NAMES = ("id", "title", "source", "model", "tokens", "window", "utilization", "last activity")
+NAMES = ("id", "title", "source", "model", "tokens", "limit", "utilization", "last activity")
 # Numbers are never cut; names are, where a terminal is narrow.
 NUMBERS = NAMES[4:]
 
@@ -74,7 +74,7 @@ def row_of(one: Session) -> list[str]:
         one.source,
         one.model or "unknown",
         tokens_text(gauge.tokens, gauge.certainty),
-        f"{one.window:,}",
+        f"{one.limit:,}",
         percent_text(gauge.utilization) + (" ▲" if one.state == "warning" else ""),
         ago_text(one.last_activity),
     ]

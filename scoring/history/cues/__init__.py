@@ -20,8 +20,8 @@ from scoring.history.cues.speech import (
     STATEMENT,
     STRICT,
     cues_of_speech,
-    is_machine_made,
 )
+from scoring.machine_made import is_machine_made
 from scoring.messages import Message, Text
 
 

@@ -28,12 +28,13 @@ class TestSessions:
     """The table of sessions."""
 
     def test_has_a_row_per_session(self, fed: Run) -> None:
-        """A row has id, source, model, tokens, window and utilization in full."""
+        """A row has id, source, model, tokens, their limit and utilization in full."""
         done = fed("sessions")
         [one] = json.loads(fed("sessions", "--json").out)
         [row] = [line for line in done.out.splitlines() if one["id"] in line]
-        for cell in ("gpt-5", f"{one['pruned']['tokens']:,}", f"{one['window']:,}", "import"):
+        for cell in ("gpt-5", f"{one['pruned']['tokens']:,}", f"{one['limit']:,}", "import"):
             assert cell in row
+        assert one["limit"] < one["window"]
 
     def test_names_the_next_step_without_sessions(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
