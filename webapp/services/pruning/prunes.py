@@ -111,8 +111,8 @@ class Prunes:
             own_settings=sorted(session.row.settings),
             max_tokens=planned.max_tokens,
             limit=limits.limit,
-            before=_fill(scale.tokens, limits.limit, planned.size),
-            after=_fill(planned.tokens_after, limits.limit, planned.size - len(plan.removed)),
+            before=_fill(scale.tokens, limits.limit, session.pruned.messages),
+            after=_fill(planned.tokens_after, limits.limit, _messages_after(session, planned)),
             regions_after=self._regions_after(session, planned, planned.tokens_after),
             removed_count=len(plan.removed),
             removed_units=len(units),
@@ -298,6 +298,12 @@ def _weighing_type(session: Session, planned: SessionPlan) -> str | None:
 
 def _fill(tokens: int, limit: int, messages: int) -> Fill:
     return Fill(tokens=tokens, utilization=utilization(tokens, limit), messages=messages)
+
+
+def _messages_after(session: Session, planned: SessionPlan) -> int:
+    """Return the messages and summaries afterwards; a new summary replaces all earlier ones."""
+    summaries = 1 if planned.plan.summary is not None else session.pruned.messages - planned.size
+    return planned.size - len(planned.plan.removed) + summaries
 
 
 def _why_nothing(planned: SessionPlan) -> str | None:

@@ -10,7 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.summary.sections import SECTIONS
-from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
+from tests.webapp.building import (
+    context_numbers,
+    conversation,
+    entries,
+    followed,
+    heard,
+    managed,
+    mid,
+    user,
+    wire,
+)
 from webapp.app import App
 from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.errors import Conflict
@@ -64,6 +74,16 @@ class TestAPlan:
         assert plan.after.tokens <= 4_000
         assert summary.covered_tokens - summary.most_tokens == plan.freed
         assert sum(region.tokens for region in plan.regions_after) == plan.after.tokens
+
+    def test_counts_summaries_as_the_gauge_does(self, app: App, session: str) -> None:  # X1
+        """The new one takes the place of the earlier ones."""
+        for budget in (4_000, 3_000):
+            before = app.sessions.get(session).pruned.messages
+            plan = app.prunes.plan(session, PlanRequest(max_tokens=budget, strategy="summarise"))
+            after = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id)).session.pruned.messages
+            assert (plan.before.messages, plan.after.messages) == (before, after)
+            assert plan.summary is not None
+            app.ingest.append_records(session, entries(*conversation(12), start=200))
 
     def test_stores_nothing(self, app: App, session: str) -> None:  # X1
         """A plan writes no summary."""
