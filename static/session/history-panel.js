@@ -43,7 +43,8 @@ export class HistoryPanel extends ReadingElement {
   #asking = null;
   #busy = false;
 
-  /** The session as it is now: its limits are the scale of the bars, its certainty that of the figures. @param {Api.Session} session */
+  /** The session as it is now: its limits are the scale of the bars, its certainty that of the figures.
+   * @param {Api.Session} session */
   set session(session) {
     const before = this.#drawn?.pruned.certainty;
     this.#drawn = session;
