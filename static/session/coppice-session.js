@@ -384,7 +384,7 @@ class CoppiceSession extends CoppiceElement {
     }
     const { kind, proxy, why_not_resumed } = applied.session;
     const resumable = kind === "followed" && !proxy && why_not_resumed === null;
-    toast(prunedSentence(applied.operation), {
+    toast(prunedSentence(applied.operation, certaintyOfParts(applied.session.pruned)), {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
       ...(resumable ? { also: { label: "Resume from this…", run: () => this.#askToResume() } } : {}),
     });

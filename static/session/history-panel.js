@@ -43,10 +43,12 @@ export class HistoryPanel extends ReadingElement {
   #asking = null;
   #busy = false;
 
-  /** The session as it is now: its limits are the scale of the bars. @param {Api.Session} session */
+  /** The session as it is now: its limits are the scale of the bars, its certainty that of the figures.
+   * @param {Api.Session} session */
   set session(session) {
+    const before = this.#drawn?.pruned.certainty;
     this.#drawn = session;
-    if (this.#open.size > 0) this.requestUpdate();
+    if (this.#open.size > 0 || session.pruned.certainty !== before) this.requestUpdate();
   }
 
   start() {
@@ -135,7 +137,7 @@ export class HistoryPanel extends ReadingElement {
             aria-controls=${open ? `compared-${o.n}` : nothing}>${open ? "Close" : "Compare"}</button>
           ${o.undoable && !undone && html`<button class="small" data-act="undo" data-n=${o.n}>Undo</button>`}
         </div>
-        <p class="small muted op-figures">${figures(o)}</p>
+        <p class="small muted op-figures">${figures(o, this.#drawn?.pruned.certainty)}</p>
       </div>
       ${this.#asking === o.n && this.#question(o)} ${open && this.#compared(o.n)}
     </li>`;
@@ -190,11 +192,13 @@ export class HistoryPanel extends ReadingElement {
   }
 }
 
-/** The effect of an operation in one line. @param {Api.Operation} o */
-function figures(o) {
+/** The effect of an operation in one line. @param {Api.Operation} o
+ * @param {string} [certainty] of the context */
+function figures(o, certainty) {
   const took = o.kind === "prune" ? tookWords(o) : o.messages > 0 && counted(o.messages, "message");
   const [before, after] = [o.tokens_before, o.tokens_after];
-  const tokens = before !== after && `${number(before)} → ${number(after)} tokens`;
+  const tokens =
+    before !== after && `${tokenText(before, certainty)} → ${tokenText(after, certainty)} tokens`;
   const by = [
     o.reason === "manual" ? "" : o.reason,
     o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",

@@ -2,9 +2,9 @@
 //
 // The distance to the next summary as bars up to its triggers, with a button that makes one now. Below are
 // the summaries, each of which can be read and expanded, and the number of proposed learnings from the last
-// turn.
+// turn. Emits `undone` {undone}.
 import { api } from "../shared/api.js";
-import { counted, money, number } from "../shared/format.js";
+import { counted, money, tokens as tokenText } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
@@ -12,7 +12,10 @@ import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
+import { undo } from "./acts.js";
 
+/** Sizes of summaries are counted from their text. */
+const COUNTED = "estimated";
 /** The time between two reads while a summary is being written. */
 const RUNNING_MS = 2000;
 const NONE = html`<p class="muted pad">
@@ -49,14 +52,23 @@ class SummaryPanel extends ReadingElement {
     super.stop();
   }
 
-  /** @param {Promise<{ message?: string }>} act @param {string} failure */
+  /** @param {Promise<{ message?: string, operation?: Api.Operation | null,
+   * summary?: Api.SummaryAnswer | null }>} act @param {string} failure */
   async #act(act, failure) {
     try {
-      const { message } = await act;
-      if (message) toast(message);
+      const { message, operation, summary } = await act;
+      const said = summary ? `${sizes(summary)}.` : message;
+      if (said) toast(said, operation ? { act: { label: "Undo", run: () => this.#undo(operation.n) } } : {});
     } catch (error) {
       toastError(error, failure);
     }
+    await this.refresh();
+  }
+
+  /** @param {number} n an operation */
+  async #undo(n) {
+    const undone = await undo(this.sessionId, n);
+    if (undone) this.emit("undone", { undone });
     await this.refresh();
   }
 
@@ -111,21 +123,25 @@ function statusOf({ made, last_summary, triggers, line, running }) {
   </div>`;
 }
 
+/** "42 messages → ~580 tokens". @param {Api.SummaryAnswer} summary */
+const sizes = ({ messages, tokens }) =>
+  `${counted(messages, "message")} → ${tokenText(tokens, COUNTED)} tokens`;
+
 /** @param {Api.SummaryAnswer} summary */
 function summaryOf(summary) {
-  const { id, messages, tokens, at, depth, model, cost, note, text } = summary;
+  const { id, at, depth, model, cost, note, text } = summary;
   const expand = html`<button class="small" data-act="expand" data-n=${id} aria-label="Expand summary ${id}"
     >Expand</button>`;
   const where = summary.in_context ? "in the context" : "not in the context";
   const price = cost ? `, ${money(cost, "USD")}` : "";
   return html`<details class="pad">
     <summary>
-      ${counted(messages, "message")} → ${number(tokens)} tokens
+      ${sizes(summary)}
       <span class="muted small">${where}, ${agoTime(at)}</span>
     </summary>
     <p class="muted small">
       Depth ${depth}, by ${model ?? "the built-in summariser"}${price}; it replaced
-      ${number(summary.replaced_tokens)} tokens.${note && ` ${note}.`}
+      ${tokenText(summary.replaced_tokens, COUNTED)} tokens.${note && ` ${note}.`}
     </p>
     <pre class="small">${text}</pre>
     ${summary.in_context && expand}

@@ -1,5 +1,5 @@
 // Plans and prunes in words, and what was done again after them. Pure.
-import { about, counted, decimal, number } from "./format.js";
+import { about, counted, decimal, number, tokens as tokenText } from "./format.js";
 
 /** The effect of a plan as the end of a sentence: "removes 42 messages and shortens 3 outputs".
  * @param {Api.Plan} plan */
@@ -24,14 +24,15 @@ export function tookWords({ messages, removed, shortened, summarised }) {
   return words.join(", ") || (messages > 0 ? counted(messages, "message") : "");
 }
 
-/** The result of a prune, for the toast. @param {Api.Operation} operation a prune */
-export function prunedSentence({ messages, removed, shortened, summarised, freed }) {
+/** The result of a prune, for the toast. @param {Api.Operation} operation a prune
+ * @param {string} [certainty] of a part of the context */
+export function prunedSentence({ messages, removed, shortened, summarised, freed }, certainty) {
   const gone = (removed ?? messages) - (summarised ?? 0);
   const what = [
     summarised && `${counted(summarised, "message")} summarised`,
     (gone > 0 || !(shortened || summarised)) && `${counted(gone, "message")} pruned`,
     shortened && `${counted(shortened, "output")} shortened`,
-    `${counted(freed, "token")} freed.`,
+    `${tokenText(freed, certainty)} ${freed === 1 ? "token" : "tokens"} freed.`,
   ];
   return what.filter(Boolean).join(", ");
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -113,8 +115,18 @@ class TestSummaryPanel:
         summary = panel.locator("details")
         expect(summary).to_have_count(1)
         expect(panel.get_by_text("Messages 0 / 30 (0.0 %)")).to_be_visible()
+        toast = page.locator(".toast")
+        expect(toast).to_contain_text(re.compile(r"^\s*\d+ messages → ~[\d,]+ tokens\."))
+        toast.get_by_role("button", name="Undo").click()
+        expect(summary).to_contain_text("not in the context")
+        panel.get_by_role("button", name="Summarise now").click()
+        summary = panel.locator("details").first
+        expect(panel.locator("details")).to_have_count(2)
+        page.get_by_role("tab", name="History").click()
+        expect(page.locator(".op-figures").first).to_contain_text(re.compile(r", ~[\d,]+ → ~[\d,]+ tokens"))
+        page.get_by_role("tab", name="Summary").click()
         summary.locator("summary").click()
         expect(summary.locator("pre")).to_contain_text("## Key Decisions")
         summary.get_by_role("button", name="Expand").click()
         expect(summary.locator("summary")).to_contain_text("not in the context")
-        assert [one.in_context for one in server.app.summarising.list(session).summaries] == [False]
+        assert [one.in_context for one in server.app.summarising.list(session).summaries] == [False, False]

@@ -25,7 +25,14 @@ const prune = (removed, shortened) => ({ messages: removed + shortened, removed,
 
 describe("the result of a prune in words", () => {
   it("has the numbers of messages and tokens", () => {
-    assert.equal(prunedSentence(operation(prune(42, 0))), "42 messages pruned, 38,120 tokens freed.");
+    assert.equal(
+      prunedSentence(operation(prune(42, 0)), "exact"),
+      "42 messages pruned, 38,120 tokens freed.",
+    );
+    assert.equal(
+      prunedSentence(operation(prune(42, 0)), "estimated"),
+      "42 messages pruned, ~38,120 tokens freed.",
+    );
     assert.equal(
       prunedSentence(operation(prune(42, 3))),
       "42 messages pruned, 3 outputs shortened, 38,120 tokens freed.",
