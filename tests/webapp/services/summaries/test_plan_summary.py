@@ -79,8 +79,8 @@ class TestAPlan:
         """The new one takes the place of the earlier ones."""
         for budget in (4_000, 3_000):
             before = app.sessions.get(session).pruned.messages
-            plan = app.prunes.plan(session, PlanRequest(max_tokens=budget, strategy="summarise"))
-            after = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id)).session.pruned.messages
+            plan = app.prunes.plan(session, PlanBody(max_tokens=budget, strategy="summarise"))
+            after = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id)).session.pruned.messages
             assert (plan.before.messages, plan.after.messages) == (before, after)
             assert plan.summary is not None
             app.ingest.append_records(session, entries(*conversation(12), start=200))
