@@ -154,6 +154,8 @@ class Relay:
     def _send(self, one: RelayedCall, call: Call) -> Answer:
         """Return the provider's answer. A pruned request that it rejects is sent again unchanged.
 
+        If it rejects that too, the fault is the client's, and the prune is tried again with the next request.
+
         Raises:
             ProviderGone: there is no answer; the client's connection ends then too.
         """
@@ -170,11 +172,14 @@ class Relay:
         except ProviderGone as gone:
             said = str(gone)
             answer.close()
-        self._scripts.refused(outcome.session, outcome.version)
-        one.outcome = Outcome(
-            reason=f"the provider refused the pruned request: {said}", session=outcome.session
-        )
-        return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
+        answer = provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
+        if answer.code == 400:
+            reason = f"the provider refused this request, pruned and unchanged: {said}"
+        else:
+            self._scripts.refused(outcome.session, outcome.version)
+            reason = f"the provider refused the pruned request: {said}"
+        one.outcome = Outcome(reason=reason, session=outcome.session)
+        return answer
 
     def _stream(self, one: RelayedCall, client: Any, answer: Answer) -> Iterator[bytes]:
         """Yield the answer as it arrives, with an empty piece first, so that its head is sent at once."""

@@ -158,6 +158,17 @@ class TestAProviderThatRefuses:
         assert len(sent(provider)) == 3
 
 
+    def test_of_itself_keeps_its_session_pruned(self, url: str, provider: Upstream) -> None:  # X13
+        """A request that is refused unchanged, too, says nothing against the prune: the next one is pruned again."""
+        script("wrong", LONG, 1, 2)
+        provider.refuses = lambda body: "blank" if body["messages"][-1]["content"] == "" else None
+        assert call(url, "wrong", [*LONG, user("")]).status_code == 400
+        assert sent(provider) == [*LONG, user("")]
+        assert call(url, "wrong", [*LONG, user("e")]).status_code == 200
+        provider.refuses = None
+        assert sent(provider) == [LONG[0], LONG[3], user("e")]
+
+
 class TestUnchangedRequests:
     """Requests that are never changed, even with pruning switched on."""
 
