@@ -157,7 +157,6 @@ class TestAProviderThatRefuses:
         provider.refuses = None
         assert len(sent(provider)) == 3
 
-
     def test_of_itself_keeps_its_session_pruned(self, url: str, provider: Upstream) -> None:  # X13
         """A request that is refused unchanged, too, says nothing against the prune: the next one is pruned again."""
         script("wrong", LONG, 1, 2)
