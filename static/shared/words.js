@@ -68,6 +68,7 @@ export const operationName = named({
   unmark: "No longer marked to drop first",
   restore: "Restored",
   summary: "Summarised",
+  expand: "Summary expanded",
   compaction: "Compacted by the agent",
   clearing: "Cleared by the agent",
   rewind: "Rewound by the agent",

@@ -9,11 +9,11 @@ describe("names", () => {
     assert.deepEqual(
       [
         ...[regionName("unseen"), strategyName("newest_first")],
-        ...[operationName("drop_first"), operationName("unmark")],
+        ...[operationName("drop_first"), operationName("unmark"), operationName("expand")],
       ],
       [
         ...["not in the transcript", "Newest first"],
-        ...["Marked to drop first", "No longer marked to drop first"],
+        ...["Marked to drop first", "No longer marked to drop first", "Summary expanded"],
       ],
     );
   });
