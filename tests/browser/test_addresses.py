@@ -235,12 +235,14 @@ class TestSettings:
     @pytest.mark.usefixtures("own_context")
     def test_are_read_once(self, page: Page, server: Server) -> None:
         """Joining the live events does not read the settings again."""
-        page.clock.install()  # the page would wait for the join only so long
+        page.clock.install(time=0)
+        page.clock.pause_at(1)  # the page would wait for the join only so long
         read: list[str] = []
         page.on("request", lambda one: read.append(one.url) if one.url.endswith("/api/settings") else None)
         page.goto(f"{server.url}/settings")
         expect(page.locator("coppice-status")).to_contain_text("live")
         expect(page.get_by_role("slider", name=re.compile("^Recency"))).to_be_visible()
+        page.clock.resume()
         server.app.settings.put({"fresh_tail": 17})
         expect(page.locator("input[name=fresh_tail]")).to_have_value("17")
         assert len(read) == 1

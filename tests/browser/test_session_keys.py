@@ -136,21 +136,22 @@ class TestFocus:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
         expect(page.locator(".side :focus")).to_have_count(1)
 
-    def test_on_the_slider_applies_its_value_even_before_it_is_planned(
-        self, page: Page, server: Server
-    ) -> None:
-        """Enter while an older plan is shown makes the plan for the slider's value and applies that one."""
+    def test_on_the_slider_applies_only_the_plan_that_is_shown(self, page: Page, server: Server) -> None:
+        """Enter does nothing until the plan for the slider's value is there, and then applies that one."""
         open_session(page, server, managed(server, 60))
-        expect(page.get_by_role("button", name=re.compile("^Prune .* messages"))).to_be_enabled()
+        apply = page.get_by_role("button", name=re.compile("^Prune .* messages"))
+        expect(apply).to_be_enabled()
         page.get_by_label("Cut to").focus()
-        hold(page, "**/plan", lambda: page.keyboard.press("ArrowLeft"), others=True)
-        with (
-            page.expect_response(lambda answer: answer.url.endswith("/plan")) as planned,
-            page.expect_request("**/prune") as pruned,
-        ):
-            page.keyboard.press("Enter")
+        held = hold(page, "**/plan", lambda: page.keyboard.press("ArrowLeft"), others=True)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Planning…")).to_be_visible()
+        with page.expect_response(lambda answer: answer.url.endswith("/plan")) as planned:
+            held.continue_()
         plan = planned.value.json()
         assert plan["max_tokens"] == plan["limit"] * 59 // 100
+        expect(apply).to_have_attribute("aria-disabled", "false")
+        with page.expect_request("**/prune") as pruned:
+            page.keyboard.press("Enter")
         assert pruned.value.post_data_json == {"plan_id": plan["plan_id"]}
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
