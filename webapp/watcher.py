@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from webapp.agents.following import FollowedFiles
@@ -29,6 +31,9 @@ class Watcher:
         self._stop = threading.Event()
         self._ready = threading.Condition()
         self._live: dict[Path, None] = {}
+        self._new: dict[
+            Path, None
+        ] = {}  # changed files that nobody knows yet: they wait for those that are followed
         self._backlog: list[TranscriptFile] = []
         self._busy: set[Path] = set()
         self._threads: list[threading.Thread] = []
@@ -66,8 +71,12 @@ class Watcher:
 
     def look_again(self, path: Path) -> None:
         """Read a file as if it had changed."""
+        self._changed([path])
+
+    def _changed(self, paths: Iterable[Path]) -> None:
         with self._ready:
-            self._live[path] = None
+            for path in paths:
+                (self._live if self.following.knows(path) else self._new)[path] = None
             self._ready.notify_all()
 
     def wait_until_idle(self, timeout_seconds: float = 30.0) -> bool:
@@ -76,7 +85,7 @@ class Watcher:
             return False
         with self._ready:
             return self._ready.wait_for(
-                lambda: not self._live and not self._backlog and not self._busy, timeout=timeout_seconds
+                lambda: not (self._live or self._new or self._backlog or self._busy), timeout=timeout_seconds
             )
 
     # -- finding changes
@@ -90,9 +99,7 @@ class Watcher:
                 if first:  # existing files are in the backlog, which also reads changes since the scan
                     first = False
                     paths = paths - self._waiting()
-                with self._ready:
-                    self._live.update(dict.fromkeys(sorted(paths)))
-                    self._ready.notify_all()
+                self._changed(sorted(paths))
         except Exception:
             log.exception("cannot follow files any more")
 
@@ -112,11 +119,12 @@ class Watcher:
     def _work_live(self) -> None:
         while not self._stop.is_set():
             with self._ready:
-                path = next((p for p in self._live if p not in self._busy), None)
+                path = next((p for p in chain(self._live, self._new) if p not in self._busy), None)
                 if path is None:
-                    self._ready.wait(0.2 if self._live else 1.0)
+                    self._ready.wait(0.2 if self._live or self._new else 1.0)
                     continue
-                del self._live[path]
+                self._live.pop(path, None)
+                self._new.pop(path, None)
                 self._busy.add(path)
             self._look(path, None)
 

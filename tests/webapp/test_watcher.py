@@ -13,6 +13,7 @@ from tests.waiting import PATIENCE, until
 from tests.webapp.services.ingest.followed_file import NAME, Place, row
 from webapp import events, watcher
 from webapp.agents.reading.readers import CHUNK_RECORDS
+from webapp.agents.records import TranscriptFile
 from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import MessagesAppended, ProblemReported
@@ -60,6 +61,26 @@ class TestWatcher:
         place.file.with_name(f"{other}.jsonl").write_bytes(row(0, "other"))
         assert came.wait(PATIENCE)
         assert place.app.sessions.get(other).messages == 1
+
+    def test_reads_a_session_in_use_before_files_that_arrived(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Hundreds of transcripts that appear at once, as of a folder that is mounted late, do not delay it."""
+        place.write(row(0))
+        following, looked = place.app.watcher.following, list[Path]()
+        following.discover()
+        late = [place.file.with_name(f"{NAME[:-3]}{n:03}.jsonl") for n in range(500, 600)]
+        watcher = Watcher(following)
+        watcher._changed([*late, place.file])
+
+        def look_up(path: Path) -> list[TranscriptFile]:
+            looked.append(path)
+            watcher._stop.set()
+            return []
+
+        monkeypatch.setattr(following, "files_at", look_up)
+        watcher._work_live()
+        assert looked == [place.file]
 
     def test_goes_on_when_a_file_fails(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         """The failure is reported, the other files come in."""

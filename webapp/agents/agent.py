@@ -122,10 +122,10 @@ class Agent:
 
     `source` is its name in the store and the API, `label` on pages. `wire_format` is the format of its calls to its
     model. `variable` is the environment variable that moves the folder of its files. `roots` returns the folders to
-    follow, existing or not; `discover` finds the transcripts below one of them, newest first. `transcripts_of` finds
-    the transcripts that a changed file belongs to, if a file is not simply a transcript. A change is noticed in files
-    with one of the `endings`. `reader` reads a transcript from a stored position. `clears` is its habit of removing
-    outputs from its context without recording it.
+    follow, existing or not; `discover` finds the transcripts below one of them, newest first, or that of a single file.
+    `transcripts_of` finds the transcripts that a changed file belongs to, if a file is not simply a transcript. A
+    change is noticed in files with one of the `endings`. `reader` reads a transcript from a stored position. `clears`
+    is its habit of removing outputs from its context without recording it.
 
     A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files`
     and `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our
@@ -164,4 +164,4 @@ class Agent:
         """Return the transcripts that a changed file is or belongs to."""
         if self.transcripts_of is not None:
             return self.transcripts_of(path)
-        return [file for file in self.discover(path.parent) if file.path == path]
+        return list(self.discover(path))

@@ -80,6 +80,10 @@ class FollowedFiles(ABC):
         self._remember(found.values())
         return sorted(found.values(), key=lambda file: -file.modified)
 
+    def knows(self, path: Path) -> bool:
+        """Return whether a file was found to be a transcript before."""
+        return path in self._files
+
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""
         known = self._files.get(path)

@@ -69,10 +69,18 @@ def _log_left_out(path: str, root: str) -> None:
 def list_files(root: Path, ending: str | tuple[str, ...], within: Path | None = None) -> list[Found]:
     """Return all files below `root` whose names end with `ending`, newest first; none if `root` does not exist.
 
-    If `root` contains a name that was read from a file, `within` is the folder that it must not lead out of.
+    A `root` that is a file is listed alone, without a look at those beside it. If `root` contains a name that was read
+    from a file, `within` is the folder that it must not lead out of.
     """
     if within is not None and leads_out(root, within):
         return []
+    try:
+        about = root.stat()
+    except OSError:
+        return []
+    if S_ISREG(about.st_mode):
+        wanted = root.name.endswith(ending) and not leads_out(root, root.parent)
+        return [Found(root, about.st_mtime, about.st_size)] if wanted else []
     found = [
         Found(Path(entry.path), stat.st_mtime, stat.st_size)
         for entry, stat in walk(str(root))

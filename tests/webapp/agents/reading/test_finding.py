@@ -28,6 +28,21 @@ def test_files_come_newest_first(tmp_path: Path) -> None:
     assert [f.size for f in list_files(tmp_path, ".txt")] == [3]
 
 
+def test_a_single_file_is_listed_without_a_look_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of thousands each changed file costs the same; a link out of the folder is left out here, too."""
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text("{}\n")
+    (tmp_path / "outside.jsonl").write_text("{}\n")
+    (folder / "out.jsonl").symlink_to(tmp_path / "outside.jsonl")
+    monkeypatch.setattr(os, "scandir", None)
+    assert [f.path for f in list_files(folder / "a.jsonl", ".jsonl")] == [folder / "a.jsonl"]
+    assert list_files(folder / "a.jsonl", ".txt") == list_files(folder / "out.jsonl", ".jsonl") == []
+    assert list_files(folder / "gone.jsonl", ".jsonl") == []
+
+
 def test_circular_links_end(tmp_path: Path) -> None:
     """A link to a parent folder is followed once, and a broken link is ignored."""
     (tmp_path / "a.jsonl").write_text("")
