@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from webapp.config import BUSY_SECONDS, Database
-from webapp.errors import DamagedStore, StoreError
+from webapp.errors import DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store.access import Access
 from webapp.store.aftermaths import Aftermaths
 from webapp.store.context import Contexts
@@ -36,6 +36,8 @@ from webapp.store.webhooks import Webhooks
 
 # Enough for a hundred thousand messages; the checkpoint thread does the rest.
 MERGE_ROUNDS = 400
+# The name under which a check writes, beside the revisions of rooms.
+HEALTH = "health"
 
 
 def opened(database: Database, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> Engine:
@@ -77,10 +79,18 @@ class Store:
         self.leases = Leases(self.db)
         self.dump = Dump(self.db)
         self._inspected = False
+        self._unwritable = False
 
-    def write(self, session_id: str | None = None) -> AbstractContextManager[None]:
+    @contextmanager
+    def write(self, session_id: str | None = None) -> Iterator[None]:
         """Open a transaction; with `session_id` one that writes to no other session (see `Engine.write`)."""
-        return self.db.write(session_id)
+        try:
+            with self.db.write(session_id):
+                yield
+        except (FullDisk, ReadOnlyStore):
+            self._unwritable = True
+            raise
+        self._unwritable = False
 
     def read(self) -> AbstractContextManager[None]:
         """Run several queries on one snapshot."""
@@ -93,11 +103,16 @@ class Store:
     def check(self) -> None:
         """Raise an error unless the database answers and its file is sound; the first call starts a check of all pages.
 
+        After a write for which there was no room, or no permission, it tries to write.
+
         Raises:
             DamagedStore: pages of the file cannot be used.
-            StoreError: the database does not answer.
+            StoreError: the database does not answer, or cannot be written.
         """
         self.db.value("SELECT 1 FROM sessions LIMIT 1")
+        if self._unwritable:
+            with self.write():
+                self.small.put_revision(HEALTH, self.small.revision(HEALTH) + 1)
         if self.db.damage:
             raise DamagedStore(self.db.damage)
         if not self._inspected:

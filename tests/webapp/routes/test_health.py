@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -13,7 +14,7 @@ from tests.webapp.building import mid
 from tests.webapp.promises import Client
 from webapp.app import App
 from webapp.bodies import PruneBody
-from webapp.errors import BusyStore
+from webapp.errors import BusyStore, FullDisk
 from webapp.events import (
     ContextPruned,
     ContextRestored,
@@ -48,6 +49,26 @@ class TestLiveness:
     def test_answers_ok(self, client: Client) -> None:
         """The store can be read."""
         assert client.get("/healthz").json == {"status": "ok"}
+
+    def test_fails_while_nothing_can_be_stored(
+        self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """After a write without room or permission, until one succeeds, which the check itself tries."""
+        full, run = [FullDisk("no room left")], app.store.db.run
+
+        def run_if_there_is_room(sql: str, values: Sequence[object] = ()) -> int:
+            if full:
+                raise full[0]
+            return run(sql, values)
+
+        monkeypatch.setattr(app.store.db, "run", run_if_there_is_room)
+        assert client.get("/healthz").status_code == 200
+        assert client.post("/api/memories", json={"text": "x"}).status_code == 503
+        answer = client.get("/healthz")
+        assert (answer.status_code, answer.json["error"]["message"]) == (503, "no room left")
+        full.clear()
+        assert client.get("/healthz").json == {"status": "ok"}
+        assert list(app.verify()) == []
 
     def test_fails_with_the_store(self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """The answer is 503, with the reason."""
