@@ -20,7 +20,7 @@ from pydantic import (
     RootModel,
     ValidationError,
 )
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 # The largest integer that both SQLite and browsers represent exactly.
 MOST = 2**53 - 1
@@ -429,7 +429,7 @@ class OperationsQuery(Query):
 def _with_a_time(value: object) -> object:
     """Refuse what pydantic would take for a moment otherwise: a number of seconds, or a day."""
     if not isinstance(value, str) or "T" not in value:
-        raise ValueError("expected a moment like 2026-11-26T09:30:00Z")
+        raise PydanticCustomError("moment", "expected a moment")
     return value
 
 
@@ -473,9 +473,15 @@ class WordsQuery(Query):
 
 
 # A step in pydantic's path that is an attempted type, not a field.
-_TYPE = re.compile(r"str|int|float|bool|none|constrained-\w+|\w+\[.*\]")
+_TYPE = re.compile(r"str|int|float|bool|none|date|constrained-\w+|[\w-]+\[.*\]")
+_MOMENT, _DAY = "a moment like 2026-11-26T09:30:00Z", "a day like 2026-11-26"
 # The expected value for each of pydantic's errors, which fills in `{…}`.
 _EXPECTED = {
+    "moment": _MOMENT,
+    "datetime_from_date_parsing": _MOMENT,
+    "timezone_aware": _MOMENT,
+    "date_from_datetime_parsing": _DAY,
+    "date_from_datetime_inexact": _DAY,
     "model_type": "an object",
     "dict_type": "an object",
     "list_type": "a list",
@@ -505,7 +511,7 @@ def refusal(error: ValidationError) -> Json:
     """
     by_field: dict[str, list[ErrorDetails]] = {}
     for fault in error.errors(include_url=False):
-        steps = [str(step) for step in fault["loc"] if not _TYPE.fullmatch(str(step))]
+        steps = [s for n, s in enumerate(map(str, fault["loc"])) if n == 0 or not _TYPE.fullmatch(s)]
         by_field.setdefault(".".join(steps) or "body", []).append(fault)
     details = [{"field": field, "message": _together(faults)} for field, faults in by_field.items()]
     message = "; ".join(f"{one['field']}: {one['message']}" for one in details[:3])

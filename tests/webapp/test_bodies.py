@@ -16,6 +16,7 @@ from webapp.bodies import (
     NewMemory,
     NewSession,
     PlanBody,
+    SearchQuery,
     refusal,
 )
 
@@ -114,6 +115,11 @@ class TestARefusal:
                 "sort: expected 'newest', 'oldest', 'score' or 'tokens', got 'best'",
             ),
             (MessagesQuery, {"limit": "x"}, "limit: expected a whole number, got 'x'"),
+            (
+                SearchQuery,
+                {"since": "yesterday"},
+                "since: expected a moment like 2026-11-26T09:30:00Z or a day like 2026-11-26, got 'yesterday'",
+            ),
         ],
     )
     def test_says_what_was_expected_and_what_came(self, model: Any, data: Any, message: str) -> None:
