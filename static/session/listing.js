@@ -240,12 +240,9 @@ export class Listing {
   #showRows(page, from, held) {
     const anchor = this.#viewport.anchor;
     const anchored = anchor === null ? undefined : this.rows.at(anchor);
-    const haveFates = this.page?.pending && !page.pending;
     if (!held || page.total !== this.total) this.rows = new Loaded();
     this.before = null;
     this.rows.put(from, page.messages);
-    // The rows that were read elsewhere meanwhile have no fates: they are read again where they are drawn.
-    if (haveFates) this.rows.keep({ from, to: from + page.messages.length });
     this.page = page;
     this.total = page.total;
     this.error = null;
@@ -300,9 +297,7 @@ export class Listing {
       let missing = this.rows.missing(this.#viewport.span);
       for (; missing; missing = this.rows.missing(this.#viewport.span)) {
         const { from, to } = missing;
-        // Until the fates come, rows are shown without them.
-        const at_once = this.page.pending || undefined;
-        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined, at_once });
+        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
         if (signal.aborted || head !== this.head) break;
         if (page.messages.length === 0) break;
         this.error = null;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.browser.session_page import open_and_settle, open_session, row
 from tests.browser.waiting import LIST, drawn, hold, intercept, until
@@ -46,21 +46,6 @@ class TestWindowing:
         middle = scrolled(page, "document.documentElement.scrollHeight / 2")
         assert 400 < int(middle) < 1_300
         expect(page.get_by_role("table", name="Messages")).to_have_attribute("aria-rowcount", f"{LONG + 202}")
-
-    def test_shows_rows_anywhere_before_their_fates(self, page: Page, server: Server) -> None:
-        """In a long session the fates take time; the text of every row is there at once, and its fate follows."""
-        session, late = long_session(server), re.compile(r"/messages\?(?!.*at_once)")
-        held: list[Route] = []
-        intercept(page, late, held.append)
-        page.goto(f"{server.url}/sessions/{session}")
-        until(page, lambda: held)
-        scrolled(page, "document.documentElement.scrollHeight")
-        expect(row(page, 1)).to_be_in_viewport()
-        expect(row(page, 1).locator(".score-number")).to_have_count(0)
-        intercept(page, late, Route.continue_)
-        for route in held:
-            route.continue_()
-        expect(row(page, 1).locator(".score-number")).to_have_count(1)
 
     def test_leaves_no_nodes_of_removed_rows(self, page: Page, server: Server) -> None:
         """However far the reader scrolls, the number of nodes for each row stays the same."""
