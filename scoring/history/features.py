@@ -196,7 +196,7 @@ def outputs_of(message: Message) -> list[str]:
 def with_content(features: Features, message: Message) -> Features:
     """Return the same features with the content of the message, its traces and its cues."""
     given, outputs = [parsed_arguments(call.arguments) for call in message.calls], outputs_of(message)
-    content = content_of(text_of(message), outputs)
+    content = content_of(text_of(message), outputs).packed()
     traces = _traces(message, given, bool(outputs))
     cues = cues_of(message, given)
     return features._replace(content=content, traces=traces, cues=cues, names_file=False)

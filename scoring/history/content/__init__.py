@@ -146,6 +146,10 @@ class Content:
         words, asked = int.from_bytes(packed[:4], "little"), bool(packed[4])
         return cls(found["names"], None, words, asked, packed=packed)
 
+    def packed(self) -> Content:
+        """Return the same content with stored columns, which take less memory than those just computed."""
+        return Content(self.names, None, self.words, self.asks, packed=self._pack())
+
     def _pack(self) -> bytes:
         if self._packed:
             return self._packed

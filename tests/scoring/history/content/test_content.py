@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,13 @@ from scoring.messages import Message
 from tests.scoring.builders import any_messages
 
 OUTPUT = "nothing\nFAILED tests/test_parser.py with an error\n\nand the last line of all says something"
+
+
+def size_of(content: Content) -> int:
+    """The bytes of a content without its names."""
+    columns = [getattr(content, name) for name in content.__slots__ if name != "names"]
+    parts = [part for one in columns for part in (one if isinstance(one, tuple) else (one,))]
+    return sum(map(sys.getsizeof, parts))
 
 
 class TestContent:
@@ -78,6 +86,17 @@ class TestContent:
             assert (back.names, back.lines, back.words, back.asks, back.stems, back.rows, back.alike) == (
                 content.names, content.lines, content.words, content.asks, content.stems, content.rows, content.alike
             )  # fmt: skip
+
+    @given(any_messages)
+    def test_packed_takes_less_memory(self, messages: list[Message]) -> None:
+        """A message has as much content as before in the form in which a history keeps it."""
+        for message in messages:
+            content = content_of(text_of(message) + OUTPUT, [text_of(message) + OUTPUT])
+            packed = content.packed()
+            assert size_of(packed) < 0.6 * size_of(content)
+            assert (packed.names, packed.lines, packed.words) == (content.names, content.lines, content.words)
+            assert (packed.stems, packed.rows, packed.alike) == (content.stems, content.rows, content.alike)
+            assert packed == content
 
     @pytest.mark.parametrize(
         "line",
