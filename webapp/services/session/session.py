@@ -306,10 +306,10 @@ class Session:
         most = min(self.usable_shown, int(100 * self.limits.target_tokens / self.settings.target_percent))
         return tokens + max(self.growth_per_turn or 0, int(most * LEAST_GROWTH)) <= most
 
-    def crosses_target(self) -> bool:
-        """Return whether the main context rose above its target since the last call of this method."""
-        was, self.state.above = self.state.above, self.main.tokens > self.limits.target_tokens
-        return self.state.above and not was
+    @property
+    def is_above_target(self) -> bool:
+        """Return whether the main context is above its target; `state.above` is what was last noted of it."""
+        return self.main.tokens > self.limits.target_tokens
 
     def require_usable(self) -> int:
         """Return the most tokens that the pruned view may take, as shown.
