@@ -95,7 +95,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     )
     histories = Histories(store)
     planning = Planning(environment, histories)
-    verdicts = Verdicts(environment, planning)
+    verdicts = Verdicts(environment, histories, planning)
     sessions, messages = Sessions(environment, histories), Messages(environment, planning)
     memory = MemoryService(environment)
     context, own = Context(environment, memory), OwnFormat(environment, histories)
@@ -128,7 +128,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         aftermaths=aftermaths,
         timelines=Timelines(environment, aftermaths),
         messages=messages,
-        heaviest=HeaviestGroups(environment, planning),
+        heaviest=HeaviestGroups(environment, histories, planning),
         prunes=prunes,
         operations=Operations(environment, histories),
         settings=SettingsService(environment),

@@ -179,10 +179,6 @@ class Planning:
         with self._store.read():
             yield Session.load(self._environment, session_id)
 
-    def view(self, session: Session) -> SessionHistory:
-        """Return the session's pruned view; call it in a transaction, as `make` needs."""
-        return self._histories.of(session)
-
     def is_ready(self, session: Session) -> bool:
         """Return whether the plan that `make` would return now is in memory, so that it takes no time."""
         view = self._histories.known(session)

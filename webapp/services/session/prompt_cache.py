@@ -43,11 +43,6 @@ class PromptCache:
         """Return True if the cache has expired, so that the next call writes everything."""
         return self.now > self.cold_at
 
-    @property
-    def intact(self) -> bool:
-        """Return True if the next call would read from the cache all that the last one sent."""
-        return not self.cold and not self.changed_from
-
     def answer(self) -> PromptCacheAnswer:
         """Return the state of the cache as pages show it."""
         return PromptCacheAnswer(
