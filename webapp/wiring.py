@@ -17,16 +17,16 @@ from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.queue import Queue
 from webapp.redaction import redactor
-from webapp.services.catalog.aftermaths import Aftermaths
+from webapp.services.catalog.aftermaths import AftermathService
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.retention import RetentionService
-from webapp.services.catalog.savings import Savings
+from webapp.services.catalog.savings import SavingsService
 from webapp.services.catalog.search import Search
-from webapp.services.catalog.sessions import Sessions
-from webapp.services.catalog.status import Status
+from webapp.services.catalog.sessions import SessionService
+from webapp.services.catalog.status import StatusService
 from webapp.services.catalog.timelines import Timelines
-from webapp.services.context.assembling import Context
+from webapp.services.context.assembling import ContextService
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.ingest.ingest import Ingest
@@ -42,7 +42,7 @@ from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.cold_caches import ColdCaches
-from webapp.services.pruning.operations import Operations
+from webapp.services.pruning.operations import OperationService
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment, Sizes
@@ -57,7 +57,7 @@ from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.services.transfer.resuming import Resuming
-from webapp.services.webhooks.webhooks import Webhooks
+from webapp.services.webhooks.webhooks import WebhookService
 from webapp.store import Store
 from webapp.store.copying import UNFINISHED
 from webapp.tokenizers import Tokenizers
@@ -96,9 +96,9 @@ def build(config: Config, *, serves: bool = False) -> App:
     histories = Histories(store)
     planning = Planning(environment, histories)
     verdicts = Verdicts(environment, histories, planning)
-    sessions, messages = Sessions(environment, histories), Messages(environment, planning)
+    sessions, messages = SessionService(environment, histories), Messages(environment, planning)
     memory = MemoryService(environment)
-    context, own = Context(environment, memory), OwnFormat(environment, histories)
+    context, own = ContextService(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
     model = ModelClient(endpoint) if endpoint is not None else None
     summarising = Summarising(
@@ -114,7 +114,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     ingest = Ingest(environment, histories, automatic)
     appender = TranscriptAppender(environment, ingest)
     background = BackgroundSummaries(environment, summarising, automatic)
-    aftermaths = Aftermaths(environment)
+    aftermaths = AftermathService(environment)
     followed_calls = FollowedCalls(environment, histories)
     return App(
         config=config,
@@ -130,11 +130,11 @@ def build(config: Config, *, serves: bool = False) -> App:
         messages=messages,
         heaviest=HeaviestGroups(environment, histories, planning),
         prunes=prunes,
-        operations=Operations(environment, histories),
+        operations=OperationService(environment, histories),
         settings=SettingsService(environment),
         suggesting=Suggesting(environment),
         models=ModelTable(environment),
-        savings=Savings(environment, aftermaths),
+        savings=SavingsService(environment, aftermaths),
         search=Search(environment, messages),
         context=context,
         memory=memory,
@@ -143,7 +143,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         automatic=automatic,
         cold_caches=cold_caches,
         background=background,
-        status=Status(environment, background, sessions),
+        status=StatusService(environment, background, sessions),
         verdicts=verdicts,
         verdict_refresher=VerdictRefresher(verdicts),
         model=model,
@@ -156,7 +156,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         demo=Demo(ingest, sessions),
         access_tokens=AccessTokens(store, config.token),
         hints=Hints(environment, planning),
-        webhooks=Webhooks(environment, webhook),
+        webhooks=WebhookService(environment, webhook),
         calls=Calls(environment, ingest, followed_calls),
         proxy_scripts=ProxyScripts(environment, followed_calls),
         watcher=Watcher(Following(environment, appender, config.watch, config.environment)),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from scoring.learning import STEPS
 from scoring.tokens.calibration import split
 from webapp.services.catalog.aftermath_walk import RESUME
-from webapp.services.catalog.aftermaths import Aftermaths, SessionAftermaths
+from webapp.services.catalog.aftermaths import AftermathService, SessionAftermaths
 from webapp.services.catalog.answers import Cause, Point, Timeline, TimelineChange
 from webapp.services.catalog.growth import (
     GrowthMessage,
@@ -36,7 +36,7 @@ CHARTED = ("prune", "summary", "compaction", "clearing", "rewind")
 class Timelines:
     """The use case of charting a session."""
 
-    def __init__(self, environment: Environment, aftermaths: Aftermaths) -> None:
+    def __init__(self, environment: Environment, aftermaths: AftermathService) -> None:
         self._environment, self._store = environment, environment.store
         self._aftermaths = aftermaths
 

@@ -21,8 +21,7 @@ from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.agents import AGENTS
 from webapp.errors import refuse_unknown
-from webapp.services.context.answers import Context as ContextAnswer
-from webapp.services.context.answers import ContextBudget, ContextSummaries, TooLarge
+from webapp.services.context.answers import Context, ContextBudget, ContextSummaries, TooLarge
 from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
 from webapp.services.session.environment import Environment
@@ -35,14 +34,14 @@ _NUMBER = re.compile(r"^message \d+: ")
 _ASKED = Message("user", (Text("?"),))
 
 
-class Context:
+class ContextService:
     """The use case of asking for the context."""
 
     def __init__(self, environment: Environment, memory: MemoryService) -> None:
         self._environment, self._store, self._memory = environment, environment.store, memory
         self._cache = MessageCache()
 
-    def get(self, session_id: str, format: str | None = None) -> ContextAnswer:
+    def get(self, session_id: str, format: str | None = None) -> Context:
         """Return the message list for the next call, with its size and budget.
 
         Raises:
@@ -63,7 +62,7 @@ class Context:
         sent = _encoded(messages, items, row, name)
         limits, scale = session.limits, session.pruned.scale
         tokens = scale.shown(built.token_estimate)
-        return ContextAnswer(
+        return Context(
             messages=sent.messages,
             format=name,
             key=FORMATS[name].key,

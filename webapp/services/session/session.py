@@ -31,7 +31,7 @@ from scoring.tokens import (
 from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import Limits, compatible_settings, limits_of
-from webapp.services.session.prompt_cache import PromptCache, prompt_cache
+from webapp.services.session.prompt_cache import CacheState, prompt_cache
 from webapp.services.session.proxy import ProxyState
 from webapp.services.session.state import SessionState
 from webapp.services.session.windows import window_of
@@ -322,7 +322,7 @@ class Session:
         return usable_tokens(window, self.settings)
 
     @property
-    def cache(self) -> PromptCache | None:
+    def cache(self) -> CacheState | None:
         """Return the provider's cache of the context; None where its state is unknown or there is none."""
         return prompt_cache(self.state, self.environment.model(self.row.model), self.environment.clock())
 
