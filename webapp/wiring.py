@@ -73,26 +73,12 @@ def build(config: Config, *, serves: bool = False) -> App:
     With `serves` it is one of the workers that share the configured queue, if there is one.
 
     Raises:
-        StoreError: the database cannot be opened.
+        StoreError, Conflict: as `open_store`.
         Invalid: the queue cannot be used.
     """
-    store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
-    if store.small.setting(UNFINISHED) is not None:
-        store.close()
-        raise Conflict(f"{store.db.name} is a copy that was interrupted; end it with the same `coppice copy`")
-    bus = Bus()
+    store = open_store(config)
     queue = Queue(config.queue, identity_of(store)) if serves and config.queue is not None else None
-    environment = Environment(
-        store,
-        bus,
-        Tokenizers(enabled=config.tokenizer),
-        redactor=redactor() if config.redact else None,
-        sizes=Sizes(
-            *(int(mb * (1 << 20)) for mb in (config.max_message, config.max_session, config.max_store))
-        ),
-        shared_values=queue,
-        leases=Leases(store, shared=queue is not None),
-    )
+    environment = environment_of(config, store, queue)
     histories = Histories(store)
     planning = Planning(environment, histories)
     verdicts = Verdicts(environment, histories, planning)
@@ -101,9 +87,8 @@ def build(config: Config, *, serves: bool = False) -> App:
     context, own = ContextService(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
     model = ModelClient(endpoint) if endpoint is not None else None
-    summarising = Summarising(
-        environment, histories, summary_writer(model, environment) if model is not None else None
-    )
+    writer = summary_writer(model, environment) if model is not None else None
+    summarising = Summarising(environment, histories, writer)
     plan_summaries = PlanSummaries(environment, summarising)
     prunes = Prunes(environment, histories, planning, messages, plan_summaries)
     overflow = Overflow(environment, histories, summarising)
@@ -119,7 +104,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     return App(
         config=config,
         store=store,
-        bus=bus,
+        bus=environment.bus,
         environment=environment,
         histories=histories,
         ingest=ingest,
@@ -160,6 +145,34 @@ def build(config: Config, *, serves: bool = False) -> App:
         calls=Calls(environment, ingest, followed_calls),
         proxy_scripts=ProxyScripts(environment, followed_calls),
         watcher=Watcher(Following(environment, appender, config.watch, config.environment)),
+    )
+
+
+def open_store(config: Config) -> Store:
+    """Return the configured store.
+
+    Raises:
+        StoreError: it cannot be opened.
+        Conflict: it is a copy that was interrupted.
+    """
+    store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
+    if store.small.setting(UNFINISHED) is not None:
+        store.close()
+        raise Conflict(f"{store.db.name} is a copy that was interrupted; end it with the same `coppice copy`")
+    return store
+
+
+def environment_of(config: Config, store: Store, queue: Queue | None) -> Environment:
+    """Return what all services use; with a queue, other workers use the same store."""
+    sizes = (int(mb * (1 << 20)) for mb in (config.max_message, config.max_session, config.max_store))
+    return Environment(
+        store,
+        Bus(),
+        Tokenizers(enabled=config.tokenizer),
+        redactor=redactor() if config.redact else None,
+        sizes=Sizes(*sizes),
+        shared_values=queue,
+        leases=Leases(store, shared=queue is not None),
     )
 
 
