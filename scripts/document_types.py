@@ -1,4 +1,4 @@
-"""Writes static/shared/types.d.ts: the API's shapes as TypeScript, from the OpenAPI document.
+"""Writes static/shared/types.d.ts: the API's routes and shapes as TypeScript, from the table of routes.
 
 The pages' JavaScript names them as `Api.Session`; `tsc` checks every use. No browser loads the file.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from webapp.routes.api import routes
-from webapp.routes.api.documents import build_document
+from webapp.routes.api.documents import PARAMETER, build_document
+from webapp.routes.api.routing import Route
 
 PAGE = Path(__file__).resolve().parent.parent / "static" / "shared" / "types.d.ts"
 HEAD = """\
@@ -72,14 +73,13 @@ def _base(fields: Mapping[str, str], others: Mapping[str, Mapping[str, str]]) ->
     return max(within, key=lambda name: len(others[name]), default="")
 
 
-def page(document: Schema | None = None) -> str:
-    """Return the file for an OpenAPI document, by default for that of our own routes."""
-    schemas = (document or build_document(routes()))["components"]["schemas"]
-    interfaces = {name: _fields(schema) for name, schema in sorted(schemas.items())}
-    lines = [HEAD, "", "declare namespace Api {"]
-    for name, fields in interfaces.items():
-        base = _base(fields, interfaces)
-        own = [field for key, field in fields.items() if key not in interfaces.get(base, {})]
+def interfaces(schemas: Schema) -> list[str]:
+    """Return the lines of one interface for each schema, sorted by name."""
+    every = {name: _fields(schema) for name, schema in sorted(schemas.items())}
+    lines = []
+    for name, fields in every.items():
+        base = _base(fields, every)
+        own = [field for key, field in fields.items() if key not in every.get(base, {})]
         head = f"  interface {name}{f' extends {base}' if base else ''} {{"
         one_line = " ".join([head, *own, "}"])
         # A field with spaces in its type is never divided between two lines.
@@ -87,7 +87,29 @@ def page(document: Schema | None = None) -> str:
         filled = textwrap.wrap(glued, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
         several = [head, *(f"    {line.replace(chr(0), ' ')}" for line in filled), "  }"]
         lines += [one_line] if len(one_line) <= WIDTH else several
-    return "\n".join([*lines, "}", ""])
+    return lines
+
+
+def route_types(table: Iterable[Route]) -> list[str]:
+    """Return the lines of the interface `Routes`: the query, body and answer of each route, by method and path."""
+    lines = ["  interface Routes {"]
+    for route in table:
+        parts = {"query": route.query, "body": route.body, "answer": route.answers}
+        names = {part: one.__name__ if one else "never" for part, one in parts.items()}
+        if route.raw:
+            names["body"] += " | FormData"
+        fields = " ".join(f"{part}: {name};" for part, name in names.items())
+        lines.append(f'    "{route.method} {PARAMETER.sub("{}", route.path)}": {{ {fields} }};')
+    return [*lines, "  }"]
+
+
+def page() -> str:
+    """Return the file for our own routes."""
+    table = routes()
+    queries = {route.query.__name__: route.query.model_json_schema() for route in table if route.query}
+    schemas = build_document(table)["components"]["schemas"] | queries
+    body = [*interfaces(schemas), *route_types(table)]
+    return "\n".join([HEAD, "", "declare namespace Api {", *body, "}", ""])
 
 
 def main() -> int:

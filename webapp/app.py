@@ -10,16 +10,16 @@ from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
 from webapp.queue import Queue
-from webapp.services.catalog.aftermaths import Aftermaths
+from webapp.services.catalog.aftermaths import AftermathService
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.retention import RetentionService
-from webapp.services.catalog.savings import Savings
+from webapp.services.catalog.savings import SavingsService
 from webapp.services.catalog.search import Search
-from webapp.services.catalog.sessions import Sessions
-from webapp.services.catalog.status import Status
+from webapp.services.catalog.sessions import SessionService
+from webapp.services.catalog.status import StatusService
 from webapp.services.catalog.timelines import Timelines
-from webapp.services.context.assembling import Context
+from webapp.services.context.assembling import ContextService
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
@@ -32,7 +32,7 @@ from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.cold_caches import ColdCaches
-from webapp.services.pruning.operations import Operations
+from webapp.services.pruning.operations import OperationService
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
@@ -44,7 +44,7 @@ from webapp.services.summaries.summarising import Summarising
 from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.resuming import Resuming
-from webapp.services.webhooks.webhooks import Webhooks
+from webapp.services.webhooks.webhooks import WebhookService
 from webapp.store import Store
 from webapp.watcher import Watcher
 
@@ -60,26 +60,26 @@ class App:
     histories: Histories
     ingest: Ingest
     pushed: PushedSessions
-    sessions: Sessions
-    aftermaths: Aftermaths
+    sessions: SessionService
+    aftermaths: AftermathService
     timelines: Timelines
     heaviest: HeaviestGroups
     messages: Messages
     prunes: Prunes
-    operations: Operations
+    operations: OperationService
     settings: SettingsService
     suggesting: Suggesting
     models: ModelTable
-    savings: Savings
+    savings: SavingsService
     search: Search
-    context: Context
+    context: ContextService
     memory: MemoryService
     summarising: Summarising
     overflow: Overflow
     automatic: AutomaticPruning
     cold_caches: ColdCaches
     background: BackgroundSummaries
-    status: Status
+    status: StatusService
     verdicts: Verdicts
     verdict_refresher: VerdictRefresher
     importing: Importing
@@ -89,7 +89,7 @@ class App:
     resuming: Resuming
     demo: Demo
     hints: Hints
-    webhooks: Webhooks
+    webhooks: WebhookService
     calls: Calls
     proxy_scripts: ProxyScripts
     watcher: Watcher

@@ -17,16 +17,16 @@ from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.queue import Queue
 from webapp.redaction import redactor
-from webapp.services.catalog.aftermaths import Aftermaths
+from webapp.services.catalog.aftermaths import AftermathService
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.retention import RetentionService
-from webapp.services.catalog.savings import Savings
+from webapp.services.catalog.savings import SavingsService
 from webapp.services.catalog.search import Search
-from webapp.services.catalog.sessions import Sessions
-from webapp.services.catalog.status import Status
+from webapp.services.catalog.sessions import SessionService
+from webapp.services.catalog.status import StatusService
 from webapp.services.catalog.timelines import Timelines
-from webapp.services.context.assembling import Context
+from webapp.services.context.assembling import ContextService
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.ingest.ingest import Ingest
@@ -42,7 +42,7 @@ from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.cold_caches import ColdCaches
-from webapp.services.pruning.operations import Operations
+from webapp.services.pruning.operations import OperationService
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment, Sizes
@@ -57,7 +57,7 @@ from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.services.transfer.resuming import Resuming
-from webapp.services.webhooks.webhooks import Webhooks
+from webapp.services.webhooks.webhooks import WebhookService
 from webapp.store import Store
 from webapp.store.copying import UNFINISHED
 from webapp.tokenizers import Tokenizers
@@ -73,37 +73,22 @@ def build(config: Config, *, serves: bool = False) -> App:
     With `serves` it is one of the workers that share the configured queue, if there is one.
 
     Raises:
-        StoreError: the database cannot be opened.
+        StoreError, Conflict: as `open_store`.
         Invalid: the queue cannot be used.
     """
-    store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
-    if store.small.setting(UNFINISHED) is not None:
-        store.close()
-        raise Conflict(f"{store.db.name} is a copy that was interrupted; end it with the same `coppice copy`")
-    bus = Bus()
+    store = open_store(config)
     queue = Queue(config.queue, identity_of(store)) if serves and config.queue is not None else None
-    environment = Environment(
-        store,
-        bus,
-        Tokenizers(enabled=config.tokenizer),
-        redactor=redactor() if config.redact else None,
-        sizes=Sizes(
-            *(int(mb * (1 << 20)) for mb in (config.max_message, config.max_session, config.max_store))
-        ),
-        shared_values=queue,
-        leases=Leases(store, shared=queue is not None),
-    )
+    environment = environment_of(config, store, queue)
     histories = Histories(store)
     planning = Planning(environment, histories)
-    verdicts = Verdicts(environment, planning)
-    sessions, messages = Sessions(environment, histories), Messages(environment, planning)
+    verdicts = Verdicts(environment, histories, planning)
+    sessions, messages = SessionService(environment, histories), Messages(environment, planning)
     memory = MemoryService(environment)
-    context, own = Context(environment, memory), OwnFormat(environment, histories)
+    context, own = ContextService(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
     model = ModelClient(endpoint) if endpoint is not None else None
-    summarising = Summarising(
-        environment, histories, summary_writer(model, environment) if model is not None else None
-    )
+    writer = summary_writer(model, environment) if model is not None else None
+    summarising = Summarising(environment, histories, writer)
     plan_summaries = PlanSummaries(environment, summarising)
     prunes = Prunes(environment, histories, planning, messages, plan_summaries)
     overflow = Overflow(environment, histories, summarising)
@@ -114,12 +99,12 @@ def build(config: Config, *, serves: bool = False) -> App:
     ingest = Ingest(environment, histories, automatic)
     appender = TranscriptAppender(environment, ingest)
     background = BackgroundSummaries(environment, summarising, automatic)
-    aftermaths = Aftermaths(environment)
+    aftermaths = AftermathService(environment)
     followed_calls = FollowedCalls(environment, histories)
     return App(
         config=config,
         store=store,
-        bus=bus,
+        bus=environment.bus,
         environment=environment,
         histories=histories,
         ingest=ingest,
@@ -128,13 +113,13 @@ def build(config: Config, *, serves: bool = False) -> App:
         aftermaths=aftermaths,
         timelines=Timelines(environment, aftermaths),
         messages=messages,
-        heaviest=HeaviestGroups(environment, planning),
+        heaviest=HeaviestGroups(environment, histories, planning),
         prunes=prunes,
-        operations=Operations(environment, histories),
+        operations=OperationService(environment, histories),
         settings=SettingsService(environment),
         suggesting=Suggesting(environment),
         models=ModelTable(environment),
-        savings=Savings(environment, aftermaths),
+        savings=SavingsService(environment, aftermaths),
         search=Search(environment, messages),
         context=context,
         memory=memory,
@@ -143,7 +128,7 @@ def build(config: Config, *, serves: bool = False) -> App:
         automatic=automatic,
         cold_caches=cold_caches,
         background=background,
-        status=Status(environment, background, sessions),
+        status=StatusService(environment, background, sessions),
         verdicts=verdicts,
         verdict_refresher=VerdictRefresher(verdicts),
         model=model,
@@ -156,10 +141,38 @@ def build(config: Config, *, serves: bool = False) -> App:
         demo=Demo(ingest, sessions),
         access_tokens=AccessTokens(store, config.token),
         hints=Hints(environment, planning),
-        webhooks=Webhooks(environment, webhook),
+        webhooks=WebhookService(environment, webhook),
         calls=Calls(environment, ingest, followed_calls),
         proxy_scripts=ProxyScripts(environment, followed_calls),
         watcher=Watcher(Following(environment, appender, config.watch, config.environment)),
+    )
+
+
+def open_store(config: Config) -> Store:
+    """Return the configured store.
+
+    Raises:
+        StoreError: it cannot be opened.
+        Conflict: it is a copy that was interrupted.
+    """
+    store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
+    if store.small.setting(UNFINISHED) is not None:
+        store.close()
+        raise Conflict(f"{store.db.name} is a copy that was interrupted; end it with the same `coppice copy`")
+    return store
+
+
+def environment_of(config: Config, store: Store, queue: Queue | None) -> Environment:
+    """Return what all services use; with a queue, other workers use the same store."""
+    sizes = (int(mb * (1 << 20)) for mb in (config.max_message, config.max_session, config.max_store))
+    return Environment(
+        store,
+        Bus(),
+        Tokenizers(enabled=config.tokenizer),
+        redactor=redactor() if config.redact else None,
+        sizes=Sizes(*sizes),
+        shared_values=queue,
+        leases=Leases(store, shared=queue is not None),
     )
 
 

@@ -7,7 +7,7 @@ import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
 
 /** Acts on one message and offers the undo in a toast. @param {string} session @param {string} id
- * @param {string} act @param {(n: number) => void} undo an operation
+ * @param {import("../shared/api.js").Act | "learn"} act @param {(n: number) => void} undo an operation
  * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
 export async function actOn(session, id, act, undo) {
   try {

@@ -405,7 +405,7 @@ class CoppiceSession extends CoppiceElement {
   }
 
   /** Acts on a message, once for several clicks while the answer is awaited. @param {string} id
-   * @param {string} act */
+   * @param {import("../shared/api.js").Act | "learn"} act */
   async #actOn(id, act) {
     const doing = `${act} ${id}`;
     if (this.#doing.has(doing)) return;

@@ -21,7 +21,7 @@ import {
 import { costSentence } from "./cost.js";
 import { exportMenu } from "./menus.js";
 
-/** @typedef {{ copy_of?: Api.Copy | null, copies?: Api.Copy[] }} Copies */
+/** @typedef {Partial<Pick<Api.Stats, "copy_of" | "copies">>} Copies */
 
 /** @param {Api.Session} session @param {Api.Parent | null} [parent] of a sub-agent
  * @param {Copies} [copies] */

@@ -66,7 +66,20 @@ export class MessageList extends CoppiceElement {
       "select-none": () => picked.select([...picked.selected.values()], false),
     });
     this.#listenToFields();
+    this.#listenToPlace();
+    this.#defineKeys();
     this.listen(this, "click", (/** @type {MouseEvent} */ event) => this.#clicked(event));
+    whenLive(() => {
+      if (listing.error !== null) listing.refresh();
+      picked.readFailed();
+    }, this.life);
+    viewport.readRowHeight();
+    this.refresh();
+  }
+
+  /** Follows scrolling, the size of the window, and the pointer and focus as they leave the list. */
+  #listenToPlace() {
+    const [listing, viewport] = [this.#listing, this.#viewport];
     // Waiting rows come in when pointer and focus leave the list.
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => {
@@ -78,11 +91,9 @@ export class MessageList extends CoppiceElement {
       this.update();
       listing.fill();
     });
-    whenLive(() => {
-      if (listing.error !== null) listing.refresh();
-      picked.readFailed();
-    }, this.life);
-    viewport.readRowHeight();
+  }
+
+  #defineKeys() {
     shortcutsFor(
       [
         { key: "j", label: "Next row", run: () => this.#step(1) },
@@ -94,7 +105,6 @@ export class MessageList extends CoppiceElement {
       ],
       this.life,
     );
-    this.refresh();
   }
 
   #listenToFields() {

@@ -52,11 +52,10 @@ class SummaryPanel extends ReadingElement {
     super.stop();
   }
 
-  /** @param {Promise<{ message?: string, operation?: Api.Operation | null,
-   * summary?: Api.SummaryAnswer | null }>} act @param {string} failure */
+  /** @param {Promise<Api.Summarised | Api.Applied | Api.Ok>} act @param {string} failure */
   async #act(act, failure) {
     try {
-      const { message, operation, summary } = await act;
+      const { message, operation, summary } = /** @type {Partial<Api.Summarised>} */ (await act);
       const said = summary ? `${sizes(summary)}.` : message;
       if (said) toast(said, operation ? { act: { label: "Undo", run: () => this.#undo(operation.n) } } : {});
     } catch (error) {

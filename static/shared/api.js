@@ -55,147 +55,139 @@ function queryOf(query) {
   return filled.length ? `?${new URLSearchParams(filled.map(([k, v]) => [k, String(v)]))}` : "";
 }
 
-/** @param {string} id */
-const at = (id) => `/sessions/${encodeURIComponent(id)}`;
-/** @param {string} id @param {string} message */
-const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(message)}`;
-
-/** @typedef {{ offset?: number, limit?: number, first?: number, last?: number, role?: string, tool?: string,
- * fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean, without_parts?: boolean,
- * brief?: boolean }} PageQuery */
+/** Values of a query are text, and empty ones are left out; the server refuses unknown ones.
+ * @template Q @typedef {{ [K in keyof Q]: Q[K] | string }} Query */
+/** @template {keyof Api.Routes} R @typedef {{ query?: Query<Api.Routes[R]["query"]>,
+ * body?: Api.Routes[R]["body"], signal?: AbortSignal }} Given */
+/** @typedef {Query<Api.MessagesQuery>} PageQuery */
 /** @typedef {"memories" | "learnings"} MemoryKind */
+/** @typedef {"pin" | "unpin" | "drop" | "drop-first" | "restore"} Act */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base]
  * @param {string} [token] for a page that has no session with that server */
 export function apiAt(base = root, token = "") {
-  /** @param {string} path @param {AbortSignal} [signal] */
-  const get = (path, signal) => request(`${base}/api${path}`, "GET", undefined, signal, token);
-  /** @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */
-  const post = (path, body, signal) => request(`${base}/api${path}`, "POST", body, signal, token);
-  /** @param {string} method @param {string} path @param {unknown} [body] */
-  const change = (method, path, body) => request(`${base}/api${path}`, method, body, undefined, token);
+  /** Calls a route; `names` fill the `{}` of its path. @template {keyof Api.Routes} R @param {R} route
+   * @param {(string | number)[]} [names] @param {Given<R>} [given]
+   * @returns {Promise<Api.Routes[R]["answer"]>} */
+  const call = (route, names = [], { query, body, signal } = {}) => {
+    const [method = "", path = ""] = route.split(" ");
+    const [start, ...rest] = path.split("{}");
+    const filled = rest.map((part, n) => encodeURIComponent(names[n] ?? "") + part);
+    const address = `${base}/api${start}${filled.join("")}${queryOf(query ?? {})}`;
+    return request(address, method, body, signal, token);
+  };
   return {
-    /** One page of the sessions. @param {{ limit: number, after?: string | null, sort?: string }} query
-     * @param {AbortSignal} [signal] @returns {Promise<Api.Sessions>} */
-    sessions: (query, signal) => get(`/sessions${queryOf(query)}`, signal),
-    /** The savings of all sessions. @param {AbortSignal} [signal]
-     * @returns {Promise<Api.Savings>} */
-    savings: (signal) => get("/savings", signal),
-    /** @param {string} id @param {Api.SessionChange} data @returns {Promise<Api.Session>} */
-    patchSession: (id, data) => change("PATCH", at(id), data),
-    /** @param {string} id @returns {Promise<Api.Ok>} */
-    deleteSession: (id) => change("DELETE", `${at(id)}?confirm=${encodeURIComponent(id)}`),
-    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Stats>} */
-    stats: (id, signal) => get(`${at(id)}/stats`, signal),
-    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Verdict>} */
-    verdict: (id, signal) => get(`${at(id)}/verdict`, signal),
+    /** One page of the sessions. @param {Query<Api.SessionsQuery>} query @param {AbortSignal} [signal] */
+    sessions: (query, signal) => call("GET /sessions", [], { query, signal }),
+    /** The savings of all sessions. @param {AbortSignal} [signal] */
+    savings: (signal) => call("GET /savings", [], { signal }),
+    /** @param {string} id @param {Api.SessionChange} body */
+    patchSession: (id, body) => call("PATCH /sessions/{}", [id], { body }),
+    /** @param {string} id */
+    deleteSession: (id) => call("DELETE /sessions/{}", [id], { query: { confirm: id } }),
+    /** @param {string} id @param {AbortSignal} [signal] */
+    stats: (id, signal) => call("GET /sessions/{}/stats", [id], { signal }),
+    /** @param {string} id @param {AbortSignal} [signal] */
+    verdict: (id, signal) => call("GET /sessions/{}/verdict", [id], { signal }),
     /** The chart with up to so many points. @param {string} id @param {number} points
-     * @param {AbortSignal} [signal] @returns {Promise<Api.Timeline>} */
-    timeline: (id, points, signal) => get(`${at(id)}/timeline${queryOf({ points })}`, signal),
-    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal]
-     * @returns {Promise<Api.Page>} */
-    messages: (id, query, signal) => get(`${at(id)}/messages${queryOf(query)}`, signal),
-    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Heaviest>} */
-    heaviest: (id, signal) => get(`${at(id)}/heaviest`, signal),
+     * @param {AbortSignal} [signal] */
+    timeline: (id, points, signal) => call("GET /sessions/{}/timeline", [id], { query: { points }, signal }),
+    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal] */
+    messages: (id, query, signal) => call("GET /sessions/{}/messages", [id], { query, signal }),
+    /** @param {string} id @param {AbortSignal} [signal] */
+    heaviest: (id, signal) => call("GET /sessions/{}/heaviest", [id], { signal }),
     /** The messages of a group of the heaviest that a plan may take. @param {string} id
-     * @param {{ kind: string, name: string }} group @returns {Promise<Api.GroupMember[]>} */
+     * @param {Query<Api.GroupQuery>} group */
     membersOf: async (id, { kind, name }) =>
-      (await get(`${at(id)}/heaviest/members?${new URLSearchParams({ kind, name })}`)).members,
-    /** @param {string} id @param {string} message @returns {Promise<Api.MessageFull>} */
-    message: (id, message) => get(messageAt(id, message)),
-    /** Does one of pin, unpin, drop, drop-first and restore. @param {string} id @param {string} message
-     * @param {string} act @returns {Promise<Api.Applied>} */
-    act: (id, message, act) => post(`${messageAt(id, message)}/${act}`),
-    /** @param {string} id @param {Api.PlanBody} body @param {AbortSignal} [signal]
-     * @returns {Promise<Api.Plan>} */
-    plan: (id, body, signal) => post(`${at(id)}/plan`, body, signal),
-    /** @param {string} id @param {Api.PruneBody} body @returns {Promise<Api.Applied>} */
-    prune: (id, body) => post(`${at(id)}/prune`, body),
-    /** Shortens a context to the usable size, protected messages too. @param {string} id
-     * @returns {Promise<Api.Relieved>} */
-    relieve: (id) => post(`${at(id)}/overflow`, { reported: false }),
-    /** @param {string} id @returns {Promise<Api.Operation[]>} */
-    operations: async (id) => (await get(`${at(id)}/operations`)).operations,
-    /** @param {string} id @param {number} n @returns {Promise<Api.OperationFull>} */
-    operation: (id, n) => get(`${at(id)}/operations/${n}`),
-    /** @param {string} id @param {number} n @returns {Promise<Api.Undone>} */
-    undo: (id, n) => post(`${at(id)}/operations/${n}/undo`),
-    /** @param {string} id @param {string} q @param {AbortSignal} [signal]
-     * @returns {Promise<Api.Message[]>} */
-    archive: async (id, q, signal) => (await get(`${at(id)}/archive${queryOf({ q })}`, signal)).messages,
-    /** @param {string} id @returns {Promise<Api.Status>} */
-    status: (id) => get(`${at(id)}/status`),
-    /** @param {string} id @returns {Promise<Api.SummaryAnswer[]>} */
-    summaries: async (id) => (await get(`${at(id)}/summaries`)).summaries,
-    /** @param {string} id @returns {Promise<Api.Summarised>} */
-    summarize: (id) => post(`${at(id)}/summarize`, {}),
-    /** @param {string} id @returns {Promise<{ message?: string }>} */
-    cancelSummary: (id) => post(`${at(id)}/summarize/cancel`, {}),
-    /** @param {string} id @param {number} n @returns {Promise<{ message: string }>} */
-    expandSummary: (id, n) => post(`${at(id)}/summaries/${n}/expand`, {}),
-    /** Proposed learnings of one session, or of the recently active ones. @param {string} [session]
-     * @returns {Promise<Api.Proposal[]>} */
-    proposals: async (session) => (await get(`${session ? at(session) : ""}/proposals`)).proposals,
+      (await call("GET /sessions/{}/heaviest/members", [id], { query: { kind, name } })).members,
+    /** @param {string} id @param {string} message */
+    message: (id, message) => call("GET /sessions/{}/messages/{}", [id, message]),
+    /** @param {string} id @param {string} message @param {Act} act */
+    act: (id, message, act) => call(`POST /sessions/{}/messages/{}/${act}`, [id, message]),
+    /** @param {string} id @param {Api.PlanBody} body @param {AbortSignal} [signal] */
+    plan: (id, body, signal) => call("POST /sessions/{}/plan", [id], { body, signal }),
+    /** @param {string} id @param {Api.PruneBody} body */
+    prune: (id, body) => call("POST /sessions/{}/prune", [id], { body }),
+    /** Shortens a context to the usable size, protected messages too. @param {string} id */
+    relieve: (id) => call("POST /sessions/{}/overflow", [id], { body: { reported: false } }),
+    /** @param {string} id */
+    operations: async (id) => (await call("GET /sessions/{}/operations", [id])).operations,
+    /** @param {string} id @param {number} n */
+    operation: (id, n) => call("GET /sessions/{}/operations/{}", [id, n]),
+    /** @param {string} id @param {number} n */
+    undo: (id, n) => call("POST /sessions/{}/operations/{}/undo", [id, n]),
+    /** @param {string} id @param {string} q @param {AbortSignal} [signal] */
+    archive: async (id, q, signal) =>
+      (await call("GET /sessions/{}/archive", [id], { query: { q }, signal })).messages,
+    /** @param {string} id */
+    status: (id) => call("GET /sessions/{}/status", [id]),
+    /** @param {string} id */
+    summaries: async (id) => (await call("GET /sessions/{}/summaries", [id])).summaries,
+    /** @param {string} id */
+    summarize: (id) => call("POST /sessions/{}/summarize", [id], { body: {} }),
+    /** @param {string} id */
+    cancelSummary: (id) => call("POST /sessions/{}/summarize/cancel", [id], { body: {} }),
+    /** @param {string} id @param {number} n */
+    expandSummary: (id, n) => call("POST /sessions/{}/summaries/{}/expand", [id, n], { body: {} }),
+    /** Proposed learnings of one session, or of the recently active ones. @param {string} [id] */
+    proposals: async (id) =>
+      (await (id ? call("GET /sessions/{}/proposals", [id]) : call("GET /proposals"))).proposals,
     /** @param {string} text @param {boolean} [again] propose it again */
-    dismissProposal: (text, again = false) => post(`/proposals/${again ? "again" : "dismiss"}`, { text }),
-    /** @param {MemoryKind} kind @param {string} q @param {AbortSignal} [signal]
-     * @returns {Promise<Api.Memory[]>} */
-    memories: async (kind, q, signal) => (await get(`/${kind}${queryOf({ q })}`, signal))[kind],
-    /** @param {MemoryKind} kind @param {Api.NewMemory} data @returns {Promise<Api.Memory>} */
-    keep: (kind, data) => post(`/${kind}`, data),
-    /** @param {MemoryKind} kind @param {number} id @param {string} text @returns {Promise<Api.Memory>} */
-    rewrite: (kind, id, text) => change("PATCH", `/${kind}/${id}`, { text }),
-    /** @param {MemoryKind} kind @param {number} id */
-    forget: (kind, id) => change("DELETE", `/${kind}/${id}`),
-    /** @param {{ q: string, session?: string, role?: string, tool?: string, since?: string, until?: string,
-     * after?: number | null }} query @param {AbortSignal} [signal] @returns {Promise<Api.Results>} */
-    search: (query, signal) => get(`/search${queryOf(query)}`, signal),
-    /** @param {string} id @param {Api.ResumeBody} body @returns {Promise<Api.Resumed>} */
-    resume: (id, body) => post(`${at(id)}/resume`, body),
-    /** @returns {Promise<Api.SettingsDoc>} */
-    settings: () => get("/settings"),
-    /** @param {unknown} settings @returns {Promise<Api.SettingsDoc>} */
-    saveSettings: (settings) => change("PUT", "/settings", settings),
-    /** @returns {Promise<Api.Suggestion>} */
-    suggestWeights: () => post("/settings/suggest", {}),
-    /** @returns {Promise<Api.Model[]>} */
-    models: async () => (await get("/models")).models,
-    /** @param {string} name @param {unknown} data */
-    saveModel: (name, data) => change("PUT", `/models/${encodeURIComponent(name)}`, data),
-    /** @param {string} name */
-    deleteModel: (name) => change("DELETE", `/models/${encodeURIComponent(name)}`),
-    /** @returns {Promise<Api.Webhooks>} */
-    webhooks: () => get("/webhooks"),
-    /** @param {Api.NewWebhook} data @returns {Promise<Api.WebhookSecret>} */
-    addWebhook: (data) => post("/webhooks", data),
-    /** @param {number} id @param {Api.WebhookChange} data @returns {Promise<Api.Webhook>} */
-    changeWebhook: (id, data) => change("PATCH", `/webhooks/${id}`, data),
-    /** @param {number} id */
-    deleteWebhook: (id) => change("DELETE", `/webhooks/${id}`),
-    /** @param {number} id @returns {Promise<Api.WebhookSecret>} */
-    rotateWebhook: (id) => post(`/webhooks/${id}/rotate`, {}),
-    /** @param {number} id @returns {Promise<Api.Deliveries>} */
-    testWebhook: (id) => post(`/webhooks/${id}/test`, {}),
-    /** @param {number} id @returns {Promise<Api.Delivery[]>} */
-    deliveries: async (id) => (await get(`/webhooks/${id}/deliveries`)).deliveries,
-    /** @param {number} id @param {number} delivery @returns {Promise<Api.Delivery>} */
-    sendAgain: (id, delivery) => post(`/webhooks/${id}/deliveries/${delivery}/again`, {}),
-    /** @returns {Promise<Api.Retention>} */
-    retention: () => get("/retention"),
-    /** @param {Api.SessionLimits} limits @returns {Promise<Api.Retention>} */
-    saveRetention: (limits) => change("PUT", "/retention", limits),
-    /** @param {Api.SessionLimits} limits @returns {Promise<Api.Retention>} */
-    previewRetention: (limits) => post("/retention/preview", limits),
-    /** @param {Api.LimitsApplied} confirmed @returns {Promise<Api.Retention>} */
-    applyRetention: (confirmed) => post("/retention/apply", confirmed),
-    /** @param {File} file @returns {Promise<Api.Imported>} */
-    importFile: (file) => {
-      const form = new FormData();
-      form.append("file", file, file.name);
-      return post("/import", form);
+    dismissProposal: (text, again = false) =>
+      call(`POST /proposals/${again ? "again" : "dismiss"}`, [], { body: { text } }),
+    /** @param {MemoryKind} kind @param {string} q @param {AbortSignal} [signal] */
+    memories: async (kind, q, signal) => {
+      const found = await call(`GET /${kind}`, [], { query: { q }, signal });
+      return "memories" in found ? found.memories : found.learnings;
     },
-    /** @returns {Promise<Api.Session>} */
-    startDemo: () => post("/demo"),
+    /** @param {MemoryKind} kind @param {Api.NewMemory} body */
+    keep: (kind, body) => call(`POST /${kind}`, [], { body }),
+    /** @param {MemoryKind} kind @param {number} id @param {string} text */
+    rewrite: (kind, id, text) => call(`PATCH /${kind}/{}`, [id], { body: { text } }),
+    /** @param {MemoryKind} kind @param {number} id */
+    forget: (kind, id) => call(`DELETE /${kind}/{}`, [id]),
+    /** @param {Query<Api.SearchQuery>} query @param {AbortSignal} [signal] */
+    search: (query, signal) => call("GET /search", [], { query, signal }),
+    /** @param {string} id @param {Api.ResumeBody} body */
+    resume: (id, body) => call("POST /sessions/{}/resume", [id], { body }),
+    settings: () => call("GET /settings"),
+    /** @param {Api.AnySettings} body */
+    saveSettings: (body) => call("PUT /settings", [], { body }),
+    suggestWeights: () => call("POST /settings/suggest", [], { body: {} }),
+    models: async () => (await call("GET /models")).models,
+    /** @param {string} name @param {Api.ModelRow} body */
+    saveModel: (name, body) => call("PUT /models/{}", [name], { body }),
+    /** @param {string} name */
+    deleteModel: (name) => call("DELETE /models/{}", [name]),
+    webhooks: () => call("GET /webhooks"),
+    /** @param {Api.NewWebhook} body */
+    addWebhook: (body) => call("POST /webhooks", [], { body }),
+    /** @param {number} id @param {Api.WebhookChange} body */
+    changeWebhook: (id, body) => call("PATCH /webhooks/{}", [id], { body }),
+    /** @param {number} id */
+    deleteWebhook: (id) => call("DELETE /webhooks/{}", [id]),
+    /** @param {number} id */
+    rotateWebhook: (id) => call("POST /webhooks/{}/rotate", [id], { body: {} }),
+    /** @param {number} id */
+    testWebhook: (id) => call("POST /webhooks/{}/test", [id], { body: {} }),
+    /** @param {number} id */
+    deliveries: async (id) => (await call("GET /webhooks/{}/deliveries", [id])).deliveries,
+    /** @param {number} id @param {number} delivery */
+    sendAgain: (id, delivery) => call("POST /webhooks/{}/deliveries/{}/again", [id, delivery], { body: {} }),
+    retention: () => call("GET /retention"),
+    /** @param {Api.SessionLimits} body */
+    saveRetention: (body) => call("PUT /retention", [], { body }),
+    /** @param {Api.SessionLimits} body */
+    previewRetention: (body) => call("POST /retention/preview", [], { body }),
+    /** @param {Api.LimitsApplied} body */
+    applyRetention: (body) => call("POST /retention/apply", [], { body }),
+    /** @param {File} file */
+    importFile: (file) => {
+      const body = new FormData();
+      body.append("file", file, file.name);
+      return call("POST /import", [], { body });
+    },
+    startDemo: () => call("POST /demo"),
   };
 }
 

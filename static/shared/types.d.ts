@@ -45,6 +45,7 @@ declare namespace Api {
     currency: string;
   }
   interface Covered { messages: number; summaries: number[]; }
+  interface DeleteQuery { confirm?: string | null; }
   interface Deliveries { deliveries: Delivery[]; }
   interface Delivery {
     id: number; message_id: string; event: string; session_id: string | null; at: string;
@@ -68,12 +69,14 @@ declare namespace Api {
     model?: string | null;
   }
   interface Fill { tokens: number; utilization: number; messages: number; }
+  interface FormatQuery { format?: string | null; }
   interface Gauge {
     tokens: number; utilization: number; certainty: "exact" | "calibrated" | "estimated"; messages: number;
     regions: Region[];
   }
   interface GroupMember { id: string; number: number; }
   interface GroupMembers { members: GroupMember[]; }
+  interface GroupQuery { kind: "file" | "tool" | "role" | "repeated"; name?: string; }
   interface Heaviest {
     tokens: number; certainty: "exact" | "calibrated" | "estimated"; groups: HeavyGroup[];
   }
@@ -117,6 +120,12 @@ declare namespace Api {
   interface MessageFull extends Message {
     parts: Record<string, unknown>[]; sent_parts: Record<string, unknown>[] | null; entries: LogEntry[];
   }
+  interface MessagesQuery {
+    after?: string | null; offset?: number | null; first?: number | null; last?: number | null;
+    tool?: string | null; limit?: number; role?: "system" | "user" | "assistant" | "tool" | null;
+    fate?: string | null; q?: string | null; sort?: "newest" | "oldest" | "score" | "tokens" | null;
+    plan_id?: string | null; at_once?: boolean; without_parts?: boolean; brief?: boolean;
+  }
   interface Model {
     name: string; window: number; input_limit: number | null; output_limit: number | null; encoding: string;
     token_factor: number; input_price: number | null; cached_price: number | null;
@@ -146,6 +155,7 @@ declare namespace Api {
   }
   interface OperationItem extends Message { change: string; }
   interface Operations { operations: Operation[]; }
+  interface OperationsQuery { kind?: string | null; }
   interface OverBudget {
     protected_tokens: number; max_tokens: number; message: string; usable: number; emergency: boolean;
   }
@@ -240,6 +250,10 @@ declare namespace Api {
     tokens: number; calls: number; sessions: number; of_sessions: number; out: number; amount: number | null;
     at_least: boolean; currency: string; aftermath: Aftermaths | null;
   }
+  interface SearchQuery {
+    q?: string; session?: string | null; role?: "system" | "user" | "assistant" | "tool" | null;
+    tool?: string | null; since?: string | null; until?: string | null; after?: number | null;
+  }
   interface Session {
     id: string; title: string | null; source: string; source_label: string; why_not_resumed: string | null;
     kind: "followed" | "managed"; model: string | null; model_known: boolean; parent_id: string | null;
@@ -270,6 +284,10 @@ declare namespace Api {
     bytes: number; reason: "age" | "size" | "user_size";
   }
   interface Sessions { sessions: Session[]; total: number; next: string | null; }
+  interface SessionsQuery {
+    state?: "idle" | "active" | "warning" | null; source?: string | null; q?: string | null;
+    sort?: string | null; limit?: number | null; after?: string | null;
+  }
   interface Settings {
     weights: Record<string, number>; roles: Record<string, number>; keywords: KeywordGroup[];
     length_steps: [number, number][]; task_type: string; task_types: TaskTypes; strategy: string;
@@ -335,6 +353,7 @@ declare namespace Api {
     at: string | null; number: number | null; kind: string; before: number; after: number; label: string;
     aftermath: EventAftermath | null;
   }
+  interface TimelineQuery { points?: number; }
   interface TooLarge { tokens: number; limit: number; message: string; }
   interface Trigger { name: string; value: number; limit: number; percent: number | null; text: string; }
   interface TypeOverrides { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
@@ -360,5 +379,82 @@ declare namespace Api {
   interface Webhooks { webhooks: Webhook[]; events: WebhookEvent[]; }
   interface WindowMeans {
     windows: number; files: number; commands: number; errors: number; said: number; tokens: number | null;
+  }
+  interface WordsQuery { q?: string; }
+  interface Routes {
+    "GET /sessions": { query: SessionsQuery; body: never; answer: Sessions; };
+    "GET /savings": { query: never; body: never; answer: Savings; };
+    "POST /sessions": { query: never; body: NewSession; answer: Session; };
+    "GET /sessions/{}": { query: never; body: never; answer: Session; };
+    "PATCH /sessions/{}": { query: never; body: SessionChange; answer: Session; };
+    "DELETE /sessions/{}": { query: DeleteQuery; body: never; answer: Ok; };
+    "GET /sessions/{}/stats": { query: never; body: never; answer: Stats; };
+    "GET /sessions/{}/status": { query: never; body: never; answer: Status; };
+    "GET /sessions/{}/verdict": { query: never; body: never; answer: Verdict; };
+    "GET /sessions/{}/timeline": { query: TimelineQuery; body: never; answer: Timeline; };
+    "POST /sessions/{}/messages": { query: never; body: Append; answer: Appended; };
+    "GET /sessions/{}/messages": { query: MessagesQuery; body: never; answer: Page; };
+    "GET /sessions/{}/messages/{}": { query: never; body: never; answer: MessageFull; };
+    "POST /sessions/{}/messages/{}/pin": { query: never; body: Nothing; answer: Applied; };
+    "POST /sessions/{}/messages/{}/unpin": { query: never; body: Nothing; answer: Applied; };
+    "POST /sessions/{}/messages/{}/restore": { query: never; body: Nothing; answer: Applied; };
+    "POST /sessions/{}/messages/{}/drop": { query: never; body: Nothing; answer: Applied; };
+    "POST /sessions/{}/messages/{}/drop-first": { query: never; body: Nothing; answer: Applied; };
+    "GET /sessions/{}/heaviest": { query: never; body: never; answer: Heaviest; };
+    "GET /sessions/{}/heaviest/members": { query: GroupQuery; body: never; answer: GroupMembers; };
+    "GET /sessions/{}/archive": { query: WordsQuery; body: never; answer: Archive; };
+    "GET /sessions/{}/context": { query: FormatQuery; body: never; answer: Context; };
+    "POST /sessions/{}/plan": { query: never; body: PlanBody; answer: Plan; };
+    "POST /sessions/{}/prune": { query: never; body: PruneBody; answer: Applied; };
+    "GET /sessions/{}/operations": { query: OperationsQuery; body: never; answer: Operations; };
+    "GET /sessions/{}/operations/{}": { query: never; body: never; answer: OperationFull; };
+    "POST /sessions/{}/operations/{}/undo": { query: never; body: Nothing; answer: Undone; };
+    "POST /sessions/{}/overflow": { query: never; body: OverflowBody; answer: Relieved; };
+    "GET /memories": { query: WordsQuery; body: never; answer: Memories; };
+    "POST /memories": { query: never; body: NewMemory; answer: Memory; };
+    "GET /memories/{}": { query: never; body: never; answer: Memory; };
+    "PATCH /memories/{}": { query: never; body: MemoryChange; answer: Memory; };
+    "DELETE /memories/{}": { query: never; body: never; answer: Ok; };
+    "GET /learnings": { query: WordsQuery; body: never; answer: Learnings; };
+    "POST /learnings": { query: never; body: NewMemory; answer: Memory; };
+    "GET /learnings/{}": { query: never; body: never; answer: Memory; };
+    "PATCH /learnings/{}": { query: never; body: MemoryChange; answer: Memory; };
+    "DELETE /learnings/{}": { query: never; body: never; answer: Ok; };
+    "GET /sessions/{}/proposals": { query: never; body: never; answer: Proposals; };
+    "GET /proposals": { query: never; body: never; answer: Proposals; };
+    "POST /proposals/dismiss": { query: never; body: ProposalText; answer: Ok; };
+    "POST /proposals/again": { query: never; body: ProposalText; answer: Ok; };
+    "GET /sessions/{}/summaries": { query: never; body: never; answer: Summaries; };
+    "GET /sessions/{}/summaries/{}": { query: never; body: never; answer: SummaryFull; };
+    "POST /sessions/{}/summaries/{}/expand": { query: never; body: Nothing; answer: Applied; };
+    "POST /sessions/{}/summarize": { query: never; body: SummaryBody; answer: Summarised; };
+    "POST /sessions/{}/summarize/cancel": { query: never; body: Nothing; answer: Ok; };
+    "GET /settings": { query: never; body: never; answer: SettingsDoc; };
+    "PUT /settings": { query: never; body: AnySettings; answer: SettingsDoc; };
+    "POST /settings/reset": { query: never; body: Nothing; answer: SettingsDoc; };
+    "POST /settings/suggest": { query: never; body: Suggest; answer: Suggestion; };
+    "GET /models": { query: never; body: never; answer: Models; };
+    "PUT /models/{}": { query: never; body: ModelRow; answer: Model; };
+    "DELETE /models/{}": { query: never; body: never; answer: Ok; };
+    "GET /sessions/{}/export": { query: FormatQuery; body: never; answer: never; };
+    "POST /sessions/{}/resume": { query: never; body: ResumeBody; answer: Resumed; };
+    "POST /import": { query: never; body: FileUpload | FormData; answer: Imported; };
+    "GET /search": { query: SearchQuery; body: never; answer: Results; };
+    "POST /demo": { query: never; body: Nothing; answer: Session; };
+    "GET /retention": { query: never; body: never; answer: Retention; };
+    "PUT /retention": { query: never; body: SessionLimits; answer: Retention; };
+    "POST /retention/preview": { query: never; body: SessionLimits; answer: Retention; };
+    "POST /retention/apply": { query: never; body: LimitsApplied; answer: Retention; };
+    "GET /webhooks": { query: never; body: never; answer: Webhooks; };
+    "POST /webhooks": { query: never; body: NewWebhook; answer: WebhookSecret; };
+    "PATCH /webhooks/{}": { query: never; body: WebhookChange; answer: Webhook; };
+    "DELETE /webhooks/{}": { query: never; body: never; answer: Ok; };
+    "POST /webhooks/{}/rotate": { query: never; body: Nothing; answer: WebhookSecret; };
+    "POST /webhooks/{}/test": { query: never; body: Nothing; answer: Deliveries; };
+    "GET /webhooks/{}/deliveries": { query: never; body: never; answer: Deliveries; };
+    "POST /webhooks/{}/deliveries/{}/again": { query: never; body: Nothing; answer: Delivery; };
+    "POST /proxy/calls": { query: never; body: ProxiedCall; answer: TakenCall; };
+    "POST /follow/positions": { query: never; body: PushedPositions; answer: StoredPositions; };
+    "POST /follow/lines": { query: never; body: PushedLines; answer: Pushed; };
   }
 }

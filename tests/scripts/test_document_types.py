@@ -8,11 +8,12 @@ import pytest
 
 from scripts import document_types
 from scripts.document_types import type_of
+from webapp.routes.api import routes
 
 
 def declared(**schemas: Any) -> str:
-    """Return the file for a document with these schemas."""
-    return document_types.page({"components": {"schemas": schemas}})
+    """Return the interfaces of these schemas."""
+    return "\n".join(document_types.interfaces(schemas))
 
 
 class TestTheFile:
@@ -67,3 +68,16 @@ class TestInterfaces:
         short = {"type": "object", "properties": dict(list(every.items())[:4]), "required": names[:4]}
         full = {"type": "object", "properties": every, "required": names}
         assert "interface Full extends Short { e: string; }" in declared(Full=full, Short=short)
+
+
+class TestRoutes:
+    """The query, body and answer of each route, which `tsc` checks in static/shared/api.js."""
+
+    def test_are_by_method_and_path(self) -> None:
+        """A part that a route does not have is `never`."""
+        pinning = '"POST /sessions/{}/messages/{}/pin": { query: never; body: Nothing; answer: Applied; };'
+        assert f"    {pinning}" in document_types.route_types(routes())
+
+    def test_take_a_form_where_a_view_reads_the_request_itself(self) -> None:
+        """An import is a JSON body or a form with a file."""
+        assert "body: FileUpload | FormData;" in "\n".join(document_types.route_types(routes()))

@@ -6,6 +6,7 @@ import webbrowser
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import click
@@ -177,13 +178,7 @@ def run_server(
     fingerprint = (
         serving.fingerprint_of(config.tls_cert) if config.tls_cert and proxy_port is not None else None
     )
-    wanted = DEFAULT_PORT if config.port is None else config.port
-    listener = serving.listen(config.host, wanted, others=config.port is None)
-    url = serving.url_of(listener, config.host, secure=config.tls_cert is not None) + config.prefix
-    port = listener.getsockname()[1]
-    if wanted not in (0, port):
-        echo(f"Port {wanted} is in use, perhaps by another Coppice; taking {port}.", err=True)
-    echo(f"Coppice is at {url} (Ctrl-C ends it)")
+    listener, url = listening(config)
     if open_page:
         webbrowser.open(url)
     with ExitStack() as beside:
@@ -199,6 +194,24 @@ def run_server(
             config.tls_key,
             workers=config.workers,
         )
+
+
+def listening(config: Config) -> tuple[socket, str]:
+    """Return the listening socket and the server's address, which it prints.
+
+    Raises:
+        Invalid: the host is not this machine's, or the port is in use.
+    """
+    from webapp.serving import server as serving
+
+    wanted = DEFAULT_PORT if config.port is None else config.port
+    listener = serving.listen(config.host, wanted, others=config.port is None)
+    url = serving.url_of(listener, config.host, secure=config.tls_cert is not None) + config.prefix
+    port = listener.getsockname()[1]
+    if wanted not in (0, port):
+        echo(f"Port {wanted} is in use, perhaps by another Coppice; taking {port}.", err=True)
+    echo(f"Coppice is at {url} (Ctrl-C ends it)")
+    return listener, url
 
 
 def load_checked(*, allow_remote: bool, with_proxy: bool, **given: Any) -> Config:

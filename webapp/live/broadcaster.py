@@ -15,11 +15,13 @@ from typing import NamedTuple
 from webapp.errors import NotFound, StoreError
 from webapp.live.notices import Notice, Payload
 from webapp.live.payloads import Payloads
-from webapp.live.rooms import OVERVIEW, Reserve, Room, Sent
+from webapp.live.rooms import OVERVIEW, NumberedRoom, Reserve, Sent
 from webapp.live.shared import QueuedNotice, RecentNotices, SharedRoom
 from webapp.live.throttle import Pending
 
 log = logging.getLogger("coppice.live")
+
+AnyRoom = NumberedRoom | SharedRoom
 
 # A room without pages keeps its messages this long, for a page that comes back.
 ROOM_SECONDS = 600.0
@@ -72,7 +74,7 @@ class Broadcaster:
     ) -> None:
         self._payloads, self._emit, self._reserve, self._recent = payloads, emit, reserve, recent
         self._wake = threading.Condition()
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, AnyRoom] = {}
         self._used: dict[str, float] = {}  # when each room was last seen with pages
         self._pending: dict[Key, Pending] = {}
         self._sending: list[tuple[Key, Pending]] = []
@@ -148,7 +150,7 @@ class Broadcaster:
                 if name in (None, room.name):
                     room.members.discard(page)
 
-    def _revision(self, room: Room) -> int:
+    def _revision(self, room: AnyRoom) -> int:
         """Return the revision up to which a room's pages were sent everything."""
         if self._recent is None:
             return room.revision
@@ -156,7 +158,7 @@ class Broadcaster:
         return last_complete([*waiting, *self._sending]).get(room.name, self._recent.latest)
 
     def _recent_overview(
-        self, room: Room
+        self, room: AnyRoom
     ) -> tuple[OverviewReading | None, Sequence[Sent] | Sequence[QueuedNotice]]:
         """Return the overview as read a moment ago and the messages sent since; None if it must be read now.
 
@@ -168,18 +170,20 @@ class Broadcaster:
         later = room.missed(reading.revision)
         return (None, []) if later is None else (reading, later)
 
-    def _snapshot(self, room: Room, revision: int) -> Payload:
+    def _snapshot(self, room: AnyRoom, revision: int) -> Payload:
         if room.session_id is not None:
             return self._payloads.session(room.session_id)
         started = time.monotonic()
         self._overview = OverviewReading(revision, started, self._payloads.overview())
         return self._overview.content
 
-    def _room(self, name: str) -> Room:
+    def _room(self, name: str) -> AnyRoom:
         with self._wake:
             found = self._rooms.get(name)
         if found is None:
-            fresh = Room(name, self._reserve) if self._recent is None else SharedRoom(name, self._recent)
+            fresh = (
+                NumberedRoom(name, self._reserve) if self._recent is None else SharedRoom(name, self._recent)
+            )
             with self._wake:
                 found = self._rooms.setdefault(name, fresh)
         return found
@@ -329,7 +333,7 @@ class Broadcaster:
         except NotFound:
             return None
 
-    def _is_empty(self, room: Room) -> bool:
+    def _is_empty(self, room: AnyRoom) -> bool:
         """Return whether a room has no pages; it then notes that a message was not sent."""
         if room.members:
             return False

@@ -33,23 +33,28 @@ class Sent:
 
 
 class Room:
-    """One room. `reserve(name, count)` reserves `count` revisions and returns the last one reserved before."""
+    """The overview or a session, the revision that its pages have, and these pages."""
 
-    def __init__(self, name: str, reserve: Reserve) -> None:
-        self.name = name
-        self._reserve = reserve
-        # Changes while no server ran are unknown, so this run begins with a revision that no page has seen.
-        last = reserve(name, BLOCK)
-        self.revision = last + 1
-        self._reserved = last + BLOCK
-        self._sent: deque[Sent] = deque(maxlen=REMEMBERED)
+    def __init__(self, name: str, revision: int) -> None:
+        self.name, self.revision = name, revision
         self.members: set[str] = set()
-        self._behind = False
 
     @property
     def session_id(self) -> str | None:
         """Return the id of the room's session, None for the overview."""
         return self.name.removeprefix(SESSION_PREFIX) if self.name.startswith(SESSION_PREFIX) else None
+
+
+class NumberedRoom(Room):
+    """A room of the only worker. `reserve(name, count)` reserves revisions and returns the last one reserved before."""
+
+    def __init__(self, name: str, reserve: Reserve) -> None:
+        # Changes while no server ran are unknown, so this run begins with a revision that no page has seen.
+        last = reserve(name, BLOCK)
+        super().__init__(name, last + 1)
+        self._reserve, self._reserved = reserve, last + BLOCK
+        self._sent: deque[Sent] = deque(maxlen=REMEMBERED)
+        self._behind = False
 
     def prepare(self, count: int) -> None:
         """Reserve `count` revisions if fewer are left; the only method that may wait for the store."""

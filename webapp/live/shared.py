@@ -67,9 +67,8 @@ class SharedRoom(Room):
     """
 
     def __init__(self, name: str, recent: RecentNotices) -> None:
-        self.name, self._recent = name, recent
-        self.members: set[str] = set()
-        self.revision = self.ahead = recent.latest
+        super().__init__(name, recent.latest)
+        self.ahead, self._recent = self.revision, recent
 
     def prepare(self, count: int) -> None:
         """Do nothing: the queue has given the revision."""
@@ -87,11 +86,11 @@ class SharedRoom(Room):
         """Keep the revision where it is: something could not be sent."""
         self.ahead = self.revision
 
-    def enter(self, member: str, revision: int | None) -> list[QueuedNotice] | None:  # type: ignore[override]
+    def enter(self, member: str, revision: int | None) -> list[QueuedNotice] | None:
         """Add a member; return what it missed since `revision`, or None if it needs a snapshot."""
         self.members.add(member)
         return self.missed(revision)
 
-    def missed(self, revision: int | None) -> list[QueuedNotice] | None:  # type: ignore[override]
+    def missed(self, revision: int | None) -> list[QueuedNotice] | None:
         """Return the notices after `revision`, oldest first; None if some are no longer held."""
         return self._recent.missed(self.name, revision)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from dataclasses import asdict
 from typing import Any
@@ -121,8 +120,3 @@ class CopySender:
                 "%s takes no copies of calls, which are not shown until it does: %s", self._server, reason
             )
         return False
-
-
-def now_ms() -> int:
-    """Return the time in ms since 1970."""
-    return time.time_ns() // 1_000_000

@@ -37,8 +37,11 @@ UNREADABLE = (StoreError, *BROKEN)
 def faults_of_store(db: Engine) -> Iterator[str]:
     """Yield every fault in the store, inside the caller's `read()`."""
     yield from _guarded("the file", db.faults())
-    names: dict[int, str] = {}
-    yield from _guarded("the sessions", _named(db, names))
+    names: dict[int, str] = {}  # of the sessions by number, with the markers of deleted ones
+    try:
+        names.update(db.each("SELECT key, id FROM sessions ORDER BY key"))
+    except UNREADABLE as error:
+        yield _unreadable("the sessions", error)
     for part in PARTS:
         yield from _guarded(part.table, _sealed(db, part, names))
     yield from _guarded("the rows", _orphans(db, names))
@@ -73,13 +76,11 @@ def _guarded(what: str, check: Iterator[str]) -> Iterator[str]:
     try:
         yield from check
     except UNREADABLE as error:
-        yield f"{what} cannot be read: {' '.join(str(error).split()) or type(error).__name__}"
+        yield _unreadable(what, error)
 
 
-def _named(db: Engine, names: dict[int, str]) -> Iterator[str]:
-    """Fill `names` by number, including the markers of deleted sessions."""
-    names.update(db.each("SELECT key, id FROM sessions ORDER BY key"))
-    yield from ()
+def _unreadable(what: str, error: Exception) -> str:
+    return f"{what} cannot be read: {' '.join(str(error).split()) or type(error).__name__}"
 
 
 def _sealed(db: Engine, part: Part, names: dict[int, str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.live.rooms import BLOCK, REMEMBERED, Room
+from webapp.live.rooms import BLOCK, REMEMBERED, NumberedRoom
 
 
 class Ledger:
@@ -20,7 +20,7 @@ class Ledger:
         return before
 
 
-def tell(room: Room, count: int) -> None:
+def tell(room: NumberedRoom, count: int) -> None:
     """Send `count` messages."""
     for n in range(count):
         room.prepare(1)
@@ -32,7 +32,7 @@ class TestRevisions:
 
     def test_grow_by_one_per_message(self) -> None:
         """Each message has the next revision, the room's name and its payload."""
-        room = Room("overview", Ledger().reserve)
+        room = NumberedRoom("overview", Ledger().reserve)
         room.prepare(2)
         first, second = room.stamp("a", {"x": 1}), room.stamp("b", {})
         assert second.revision == first.revision + 1
@@ -41,20 +41,20 @@ class TestRevisions:
     def test_never_repeat_after_a_restart(self) -> None:
         """After a restart revisions begin above all earlier ones."""
         ledger = Ledger()
-        before = Room("overview", ledger.reserve)
+        before = NumberedRoom("overview", ledger.reserve)
         tell(before, 7)
-        assert Room("overview", ledger.reserve).revision > before.revision
+        assert NumberedRoom("overview", ledger.reserve).revision > before.revision
 
     def test_are_reserved_in_blocks(self) -> None:
         """The store is written once per block, not per message."""
         ledger = Ledger()
-        tell(Room("overview", ledger.reserve), 3 * BLOCK)
+        tell(NumberedRoom("overview", ledger.reserve), 3 * BLOCK)
         assert ledger.writes <= 5
 
     def test_stay_within_the_reservation(self) -> None:
         """This applies to any number of messages at once."""
         ledger = Ledger()
-        room = Room("overview", ledger.reserve)
+        room = NumberedRoom("overview", ledger.reserve)
         room.prepare(3 * BLOCK)
         for _ in range(3 * BLOCK):
             room.stamp("a", {})
@@ -63,8 +63,8 @@ class TestRevisions:
     def test_of_rooms_are_independent(self) -> None:
         """Each room counts for itself."""
         ledger = Ledger()
-        tell(Room("session:a", ledger.reserve), 5)
-        assert Room("session:b", ledger.reserve).revision == 1
+        tell(NumberedRoom("session:a", ledger.reserve), 5)
+        assert NumberedRoom("session:b", ledger.reserve).revision == 1
 
 
 class TestReturningPages:
@@ -72,7 +72,7 @@ class TestReturningPages:
 
     def test_get_the_missed_messages(self) -> None:
         """They are in order, without earlier ones."""
-        room = Room("session:a", Ledger().reserve)
+        room = NumberedRoom("session:a", Ledger().reserve)
         tell(room, 5)
         missed = room.enter("page", room.revision - 2)
         assert missed is not None
@@ -80,24 +80,24 @@ class TestReturningPages:
 
     def test_get_nothing_without_changes(self) -> None:
         """The list is empty, and no new read is needed."""
-        room = Room("session:a", Ledger().reserve)
+        room = NumberedRoom("session:a", Ledger().reserve)
         tell(room, 5)
         assert room.enter("page", room.revision) == []
 
     def test_read_again_without_a_revision(self) -> None:
         """A first visit has no revision."""
-        assert Room("session:a", Ledger().reserve).enter("page", None) is None
+        assert NumberedRoom("session:a", Ledger().reserve).enter("page", None) is None
 
     def test_read_again_after_a_restart(self) -> None:
         """Changes during a restart are unknown."""
         ledger = Ledger()
-        before = Room("session:a", ledger.reserve)
+        before = NumberedRoom("session:a", ledger.reserve)
         tell(before, 5)
-        assert Room("session:a", ledger.reserve).enter("page", before.revision) is None
+        assert NumberedRoom("session:a", ledger.reserve).enter("page", before.revision) is None
 
     def test_read_again_after_too_many_messages(self) -> None:
         """Only the last messages are remembered."""
-        room = Room("session:a", Ledger().reserve)
+        room = NumberedRoom("session:a", Ledger().reserve)
         start = room.revision
         tell(room, REMEMBERED + 1)
         assert room.enter("page", start) is None
@@ -105,7 +105,7 @@ class TestReturningPages:
 
     def test_read_again_after_changes_in_an_empty_room(self) -> None:
         """Changes in an empty room are not stored as messages; later ones are."""
-        room = Room("session:a", Ledger().reserve)
+        room = NumberedRoom("session:a", Ledger().reserve)
         seen = room.revision
         room.prepare(1)
         room.pass_over()
@@ -116,12 +116,12 @@ class TestReturningPages:
 
     def test_read_again_with_an_unknown_revision(self) -> None:
         """A revision that was never given out here belongs to another database."""
-        room = Room("session:a", Ledger().reserve)
+        room = NumberedRoom("session:a", Ledger().reserve)
         assert room.enter("page", room.revision + 1) is None
 
     def test_cause_one_revision_for_changes_in_an_empty_room(self) -> None:
         """Many changes in an empty room take one revision."""
-        room = Room("session:a", Ledger().reserve)
+        room = NumberedRoom("session:a", Ledger().reserve)
         before = room.revision
         room.prepare(1)
         for _ in range(1000):

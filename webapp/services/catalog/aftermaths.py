@@ -21,8 +21,7 @@ from webapp.events import (
     SessionUpdated,
 )
 from webapp.services.catalog.aftermath_walk import EventPlace, Known, counted_rows, places_of
-from webapp.services.catalog.answers import Aftermaths as Totals
-from webapp.services.catalog.answers import EventAftermath, EventCount, WindowMeans
+from webapp.services.catalog.answers import Aftermaths, EventAftermath, EventCount, WindowMeans
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker
@@ -42,7 +41,7 @@ class SessionAftermaths(NamedTuple):
     elsewhere: WindowMeans | None
 
 
-class Aftermaths:
+class AftermathService:
     """Counts sessions in the background, and answers from the stored rows."""
 
     def __init__(self, environment: Environment) -> None:
@@ -108,7 +107,7 @@ class Aftermaths:
         elsewhere = next((row for row in rows if row.event == ELSEWHERE and row.windows), None)
         return SessionAftermaths(events, None if elsewhere is None else _means(elsewhere))
 
-    def totals(self) -> Totals | None:
+    def totals(self) -> Aftermaths | None:
         """Return the means over the complete windows of all sessions; None before the first."""
         kinds = self._store.aftermaths.totals()
         if not kinds:
@@ -117,7 +116,7 @@ class Aftermaths:
         for kind in kinds:
             events[kind.event] += kind.windows
         compared = [kind for kind in kinds if kind.compared]
-        return Totals(
+        return Aftermaths(
             kinds=[EventCount(kind=name, events=count) for name, count in events.items()],
             calls=STEPS,
             events=_after(kinds),

@@ -15,7 +15,7 @@ from scoring.messages import Message
 from webapp.agents.records import Entry
 from webapp.errors import CoppiceError
 from webapp.services.catalog.demo_script import SYSTEM, steps
-from webapp.services.catalog.sessions import Sessions
+from webapp.services.catalog.sessions import SessionService
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.session.answers import Session
 
@@ -35,7 +35,9 @@ SEED = 7  # every demo is the same
 class Demo:
     """The demo session. `start` and `stop` may be called from any thread, also twice."""
 
-    def __init__(self, ingest: Ingest, sessions: Sessions, *, step_seconds: float = STEP_SECONDS) -> None:
+    def __init__(
+        self, ingest: Ingest, sessions: SessionService, *, step_seconds: float = STEP_SECONDS
+    ) -> None:
         self._ingest, self._sessions, self._step_seconds = ingest, sessions, step_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()

@@ -20,7 +20,7 @@ from scoring.counted import counted
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SettingsChanged
 from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
-from webapp.services.catalog.sessions import Sessions
+from webapp.services.catalog.sessions import SessionService
 from webapp.services.session.environment import Environment
 from webapp.services.session.families import root_of, with_sub_agents
 from webapp.services.session.gauges import shown_title
@@ -116,7 +116,7 @@ def _beyond(
 class RetentionService:
     """The use case of limits on sessions."""
 
-    def __init__(self, environment: Environment, sessions: Sessions) -> None:
+    def __init__(self, environment: Environment, sessions: SessionService) -> None:
         self._environment, self._store, self._sessions = environment, environment.store, sessions
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None

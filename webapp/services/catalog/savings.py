@@ -12,20 +12,20 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from scoring.models import CURRENCY, context_cost
-from webapp.services.catalog.aftermaths import Aftermaths
-from webapp.services.catalog.answers import Savings as SavingsAnswer
+from webapp.services.catalog.aftermaths import AftermathService
+from webapp.services.catalog.answers import Savings
 from webapp.services.session.environment import Environment
 from webapp.store.savings import SavedRow
 
 
-class Savings:
+class SavingsService:
     """The sum over all sessions."""
 
-    def __init__(self, environment: Environment, aftermaths: Aftermaths) -> None:
+    def __init__(self, environment: Environment, aftermaths: AftermathService) -> None:
         self._environment, self._store = environment, environment.store
         self._aftermaths = aftermaths
 
-    def all(self) -> SavingsAnswer:
+    def all(self) -> Savings:
         """Return tokens, calls, sessions and money saved so far."""
         with self._store.read():
             rows = self._store.savings.rows()
@@ -43,7 +43,7 @@ class Savings:
                 tokens, calls = tokens + saved.tokens, calls + saved.calls
                 prices.append(self._price(saved.tokens, some[0].model))
         known = [price for price in prices if price is not None]
-        return SavingsAnswer(
+        return Savings(
             tokens=tokens,
             calls=calls,
             sessions=len(prices),

@@ -18,8 +18,7 @@ from webapp.agents.records import Entry
 from webapp.bodies import SessionChange, SessionsQuery
 from webapp.errors import Conflict, Invalid, NotFound, refuse_unknown
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
-from webapp.services.catalog.answers import Copy, Parent, SessionSize
-from webapp.services.catalog.answers import Sessions as Page
+from webapp.services.catalog.answers import Copy, Parent, Sessions, SessionSize
 from webapp.services.catalog.costs import session_cost
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import OWN_PROMPT
@@ -56,7 +55,7 @@ SessionIds = list[str]
 EVERY = SessionsQuery()
 
 
-class Sessions:
+class SessionService:
     """The use cases around a session as a whole."""
 
     def __init__(self, environment: Environment, histories: Histories) -> None:
@@ -130,7 +129,7 @@ class Sessions:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
 
-    def page(self, asked: SessionsQuery = EVERY) -> Page:
+    def page(self, asked: SessionsQuery = EVERY) -> Sessions:
         """Return at most `limit` sessions of `list`, those behind the session `after`; without `limit` all behind it.
 
         In order of activity and without conditions, only the sessions of the page are computed.
@@ -295,10 +294,10 @@ def _set_proxy_prunes(session: Session, *, prunes: bool) -> None:
     session.state.proxy.prunes = prunes
 
 
-def _paged(found: SessionAnswers, limit: int | None, total: int) -> Page:
+def _paged(found: SessionAnswers, limit: int | None, total: int) -> Sessions:
     """Return the first `limit` of the sessions found as a page; one more than that means there is a next page."""
     shown = found[:limit]
-    return Page(sessions=shown, total=total, next=shown[-1].id if len(shown) < len(found) else None)
+    return Sessions(sessions=shown, total=total, next=shown[-1].id if len(shown) < len(found) else None)
 
 
 def is_hidden(row: SessionRow) -> bool:

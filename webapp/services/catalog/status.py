@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from scoring.budget import Bar, available, bars, status_line, summary_due
 from scoring.settings import Settings
-from webapp.services.catalog.answers import Due, LastSummary, Stats, Trigger
-from webapp.services.catalog.answers import Status as StatusAnswer
-from webapp.services.catalog.sessions import Sessions
+from webapp.services.catalog.answers import Due, LastSummary, Stats, Status, Trigger
+from webapp.services.catalog.sessions import SessionService
 from webapp.services.pruning.automatic import SUMMARISE
 from webapp.services.pruning.background import BackgroundSummaries, fill_of
 from webapp.services.session.environment import Environment
@@ -15,10 +14,12 @@ from webapp.services.session.times import iso
 from webapp.store.summaries import SummaryRow
 
 
-class Status:
+class StatusService:
     """The use case of reading how full a session is, and when it will be summarised."""
 
-    def __init__(self, environment: Environment, background: BackgroundSummaries, sessions: Sessions) -> None:
+    def __init__(
+        self, environment: Environment, background: BackgroundSummaries, sessions: SessionService
+    ) -> None:
         self._environment, self._store = environment, environment.store
         self._background, self._sessions = background, sessions
 
@@ -30,7 +31,7 @@ class Status:
         """
         return Stats(**vars(self._sessions.stats(session_id)), **vars(self.of(session_id)))
 
-    def of(self, session_id: str) -> StatusAnswer:
+    def of(self, session_id: str) -> Status:
         """Return the status view of a session.
 
         Raises:
@@ -43,7 +44,7 @@ class Status:
             rows = self._store.summaries.active(session.key)
             now_due = summary_due(fill, rules)
         tools = (session.row.envelope or {}).get("tools")
-        return StatusAnswer(
+        return Status(
             triggers=[_trigger(bar) for bar in bars(fill, rules)],
             due=Due(cause=now_due.cause, reason=now_due.reason),
             running=self._background.running(session_id),

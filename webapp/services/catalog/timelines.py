@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from scoring.learning import STEPS
 from scoring.tokens.calibration import split
 from webapp.services.catalog.aftermath_walk import RESUME
-from webapp.services.catalog.aftermaths import Aftermaths, SessionAftermaths
+from webapp.services.catalog.aftermaths import AftermathService, SessionAftermaths
 from webapp.services.catalog.answers import Cause, Point, Timeline, TimelineChange
 from webapp.services.catalog.growth import (
     GrowthMessage,
@@ -36,7 +36,7 @@ CHARTED = ("prune", "summary", "compaction", "clearing", "rewind")
 class Timelines:
     """The use case of charting a session."""
 
-    def __init__(self, environment: Environment, aftermaths: Aftermaths) -> None:
+    def __init__(self, environment: Environment, aftermaths: AftermathService) -> None:
         self._environment, self._store = environment, environment.store
         self._aftermaths = aftermaths
 
@@ -57,17 +57,8 @@ class Timelines:
             messages = self._store.log.messages(
                 session.key, [one.no for one in steps if one] + to_name(steps)
             )
-        limits = session.limits
-        shown = [o for o in operations if o.kind in CHARTED]
         before = [session.unseen_before(sample.n) for sample in samples]
-        sizes = [
-            (sample.view_tokens if sample.agent_tokens is None else sample.agent_tokens) + unseen
-            for sample, unseen in zip(samples, before, strict=True)
-        ]
-        parts = [
-            split(session.calibration, estimates, size)
-            for estimates, size in zip(_estimates(session, samples, grown, operations), sizes, strict=True)
-        ]
+        parts = _parts(session, samples, before, _estimates(session, samples, grown, operations))
         regions = [name for name in REGIONS if any(part.get(name) for part in parts)]
         return Timeline(
             points=[
@@ -82,14 +73,38 @@ class Timelines:
                 for s, unseen, part, step in zip(samples, before, parts, steps, strict=True)
             ],
             regions=regions,
-            changes=([] if copy is None else [_resumed(copy, after, _newest(samples, copy.at))])
-            + [_change(o, after) for o in reversed(shown)]
-            + [_undo_change(o, _newest(samples, o.undone_at)) for o in shown if o.undone_at is not None],
+            changes=_changes(samples, operations, after, copy),
             elsewhere=after.elsewhere,
             window_calls=STEPS,
-            limit=limits.limit,
-            target=limits.target_tokens,
+            limit=session.limits.limit,
+            target=session.limits.target_tokens,
         )
+
+
+def _parts(
+    session: Session, samples: Sequence[Sample], unseen: Sequence[int], estimates: Sequence[dict[str, int]]
+) -> list[dict[str, int]]:
+    """Return the size of the main context at each sample, divided among its regions."""
+    sizes = (
+        (sample.view_tokens if sample.agent_tokens is None else sample.agent_tokens) + more
+        for sample, more in zip(samples, unseen, strict=True)
+    )
+    return [split(session.calibration, some, size) for some, size in zip(estimates, sizes, strict=True)]
+
+
+def _changes(
+    samples: Sequence[Sample],
+    operations: Sequence[OperationRow],
+    after: SessionAftermaths,
+    copy: CopyRow | None,
+) -> list[TimelineChange]:
+    """Return the start from a copy, the operations from the oldest on, and those that were undone."""
+    shown = [o for o in operations if o.kind in CHARTED]
+    return [
+        *([] if copy is None else [_resumed(copy, after, _newest(samples, copy.at))]),
+        *(_change(o, after) for o in reversed(shown)),
+        *(_undo_change(o, _newest(samples, o.undone_at)) for o in shown if o.undone_at is not None),
+    ]
 
 
 def _estimates(

@@ -21,8 +21,7 @@ from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.agents import AGENTS
 from webapp.errors import refuse_unknown
-from webapp.services.context.answers import Context as ContextAnswer
-from webapp.services.context.answers import ContextBudget, ContextSummaries, TooLarge
+from webapp.services.context.answers import Context, ContextBudget, ContextSummaries, TooLarge
 from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
 from webapp.services.session.environment import Environment
@@ -35,14 +34,14 @@ _NUMBER = re.compile(r"^message \d+: ")
 _ASKED = Message("user", (Text("?"),))
 
 
-class Context:
+class ContextService:
     """The use case of asking for the context."""
 
     def __init__(self, environment: Environment, memory: MemoryService) -> None:
         self._environment, self._store, self._memory = environment, environment.store, memory
         self._cache = MessageCache()
 
-    def get(self, session_id: str, format: str | None = None) -> ContextAnswer:
+    def get(self, session_id: str, format: str | None = None) -> Context:
         """Return the message list for the next call, with its size and budget.
 
         Raises:
@@ -61,40 +60,7 @@ class Context:
             built, messages = self._built(session, items, name)
             changed_at = self._changed_at(session)
         sent = _encoded(messages, items, row, name)
-        limits, scale = session.limits, session.pruned.scale
-        tokens = scale.shown(built.token_estimate)
-        return ContextAnswer(
-            messages=sent.messages,
-            format=name,
-            key=FORMATS[name].key,
-            envelope=sent.envelope,
-            tokens=tokens,
-            certainty=scale.certainty,
-            budget=ContextBudget(
-                window=limits.window,
-                limit=limits.limit,
-                target_tokens=limits.target_tokens,
-                output_reserve=limits.output_reserve,
-                usable=session.usable_shown,
-                memory=scale.part(built.budget.memory),
-                learnings=scale.part(built.budget.learnings),
-            ),
-            over_budget=_over(tokens, limits.limit, built, session.usable_shown),
-            left_out=list(built.left_out),
-            oldest_included_message_id=built.oldest_included_message_id,
-            newest_cut=built.newest_cut,
-            raw_message_tokens=scale.part(built.raw_message_tokens),
-            tool_output_tokens=scale.part(built.tool_output_tokens),
-            has_summary=built.has_summary,
-            summaries=ContextSummaries(
-                tokens=scale.part(built.summary_token_count), left_out=list(built.summaries_left_out)
-            ),
-            memories=built.memories,
-            learnings=built.learnings,
-            notes=[*built.notes, *sent.notes],
-            version=session.version,
-            as_of=iso(changed_at),
-        )
+        return _answer(session, built, sent, name, changed_at)
 
     def _changed_at(self, session: Session) -> int:
         """Return when the context last changed; the same state gives the same bytes."""
@@ -135,6 +101,44 @@ class _Encoded(NamedTuple):
     messages: list[Any]
     envelope: dict[str, Any]
     notes: list[str]
+
+
+def _answer(session: Session, built: BuiltContext, sent: _Encoded, name: str, changed_at: int) -> Context:
+    """Return the encoded list with its sizes as shown."""
+    limits, scale = session.limits, session.pruned.scale
+    tokens = scale.shown(built.token_estimate)
+    return Context(
+        messages=sent.messages,
+        format=name,
+        key=FORMATS[name].key,
+        envelope=sent.envelope,
+        tokens=tokens,
+        certainty=scale.certainty,
+        budget=ContextBudget(
+            window=limits.window,
+            limit=limits.limit,
+            target_tokens=limits.target_tokens,
+            output_reserve=limits.output_reserve,
+            usable=session.usable_shown,
+            memory=scale.part(built.budget.memory),
+            learnings=scale.part(built.budget.learnings),
+        ),
+        over_budget=_over(tokens, limits.limit, built, session.usable_shown),
+        left_out=list(built.left_out),
+        oldest_included_message_id=built.oldest_included_message_id,
+        newest_cut=built.newest_cut,
+        raw_message_tokens=scale.part(built.raw_message_tokens),
+        tool_output_tokens=scale.part(built.tool_output_tokens),
+        has_summary=built.has_summary,
+        summaries=ContextSummaries(
+            tokens=scale.part(built.summary_token_count), left_out=list(built.summaries_left_out)
+        ),
+        memories=built.memories,
+        learnings=built.learnings,
+        notes=[*built.notes, *sent.notes],
+        version=session.version,
+        as_of=iso(changed_at),
+    )
 
 
 def _encoded(messages: Sequence[Message], items: Sequence[ViewItem], row: SessionRow, name: str) -> _Encoded:

@@ -42,7 +42,7 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
         remember_compaction(session, before, at or 0)
     change = ContextChange(session, now=at)
     staying = _staying(session, record)
-    change.items += _change_summaries(session, staying)
+    _change_summaries(change, staying)
     leaving: list[Item] = []
     for context in session.contexts:
         leaving = _keep_only(session, context, staying)  # the pruned view comes last
@@ -104,12 +104,13 @@ def _keep_only(session: Session, context: SessionContext, staying: set[int]) -> 
     return leaving
 
 
-def _change_summaries(session: Session, staying: set[int]) -> list[ItemRow]:
-    """Take out summaries that no longer cover anything in the agent's context, and return the items of the change.
+def _change_summaries(change: ContextChange, staying: set[int]) -> None:
+    """Take out summaries that no longer cover anything in the agent's context.
 
     Summaries that an earlier compaction or rewind took out are put back if the messages they cover are in the context
     again.
     """
+    session = change.session
     summaries, key = session.environment.store.summaries, session.key
 
     def pointless(summary: SummaryRow) -> bool:
@@ -118,12 +119,8 @@ def _change_summaries(session: Session, staying: set[int]) -> list[ItemRow]:
     out = [s for s in summaries.active(key) if pointless(s)]
     waiting = (summaries.get(key, n) for n in _taken_by_agent(session))
     back = [s for s in waiting if s is not None and not pointless(s)]
-    summaries.take_out(key, [s.n for s in out])
-    summaries.put_in(key, back)
-    return [
-        *(ItemRow(s.n, SUMMARY_OUT, None, None) for s in out),
-        *(ItemRow(s.n, SUMMARY_IN, None, None) for s in back),
-    ]
+    change.summaries_out(out)
+    change.summaries_in(back)
 
 
 def _taken_by_agent(session: Session) -> list[int]:

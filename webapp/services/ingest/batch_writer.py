@@ -287,10 +287,12 @@ class BatchWriter:
 
     def _above_target(self, session: Session) -> list[Event]:
         """Return the event of an append that brought an active session above its target."""
-        was, crosses = session.state.above, session.crosses_target()
-        if session.state.above != was:
-            session.save()
-        if not crosses or self._environment.clock() - session.row.last_activity_at > WAITING_MS:
+        above = session.is_above_target
+        if above == session.state.above:
+            return []
+        session.state.above = above
+        session.save()
+        if not above or self._environment.clock() - session.row.last_activity_at > WAITING_MS:
             return []
         tokens, limits = session.main.tokens, session.limits
         share = utilization(tokens, limits.limit)

@@ -15,6 +15,7 @@ from webapp.errors import NotFound
 from webapp.services.planning.answers import GroupMember, GroupMembers, Heaviest, HeavyGroup, HeavyKind
 from webapp.services.planning.planning import Planning
 from webapp.services.session.environment import Environment
+from webapp.services.session.histories import Histories
 from webapp.services.session.session import Scale
 
 SHOWN = 6
@@ -102,8 +103,8 @@ class Grouping:
 class HeaviestGroups:
     """The heaviest groups of a session's pruned view."""
 
-    def __init__(self, environment: Environment, planning: Planning) -> None:
-        self._store, self._planning = environment.store, planning
+    def __init__(self, environment: Environment, histories: Histories, planning: Planning) -> None:
+        self._store, self._histories, self._planning = environment.store, histories, planning
 
     def of(self, session_id: str) -> Heaviest:
         """Return the heaviest files, tools, roles and repeated outputs of the context that our operations leave.
@@ -112,7 +113,7 @@ class HeaviestGroups:
             NotFound: there is no such session.
         """
         with self._planning.reading(session_id) as session:
-            history = self._planning.view(session).history
+            history = self._histories.of(session).history
         made = Grouping(history)
         found = [one for kind, groups in made.by_kind.items() for one in _largest(kind, groups)]
         scale = session.pruned.scale
@@ -126,7 +127,7 @@ class HeaviestGroups:
             NotFound: there is no such session or group.
         """
         with self._planning.reading(session_id) as session:
-            view = self._planning.view(session)
+            view = self._histories.of(session)
             made = Grouping(view.history)
             groups = made.by_kind[kind]
             if name not in groups:

@@ -27,7 +27,7 @@ from webapp.services.planning.exact_tokens import exact
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.limits import Limits
-from webapp.services.session.prompt_cache import PromptCache
+from webapp.services.session.prompt_cache import CacheState
 from webapp.services.session.session import Scale, Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
@@ -87,7 +87,7 @@ class SessionPlan:
     base: PrunePlan
     chosen: bool
     cached_for_hour: bool
-    cache: PromptCache | None
+    cache: CacheState | None
 
     @property
     def tokens_after(self) -> int:
@@ -178,10 +178,6 @@ class Planning:
             self._histories.of(Session.load(self._environment, session_id))
         with self._store.read():
             yield Session.load(self._environment, session_id)
-
-    def view(self, session: Session) -> SessionHistory:
-        """Return the session's pruned view; call it in a transaction, as `make` needs."""
-        return self._histories.of(session)
 
     def is_ready(self, session: Session) -> bool:
         """Return whether the plan that `make` would return now is in memory, so that it takes no time."""

@@ -17,6 +17,7 @@ from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.answers import Verdict
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import situation_of
+from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker
 from webapp.services.session.verdicts import judged, remember_prices
@@ -29,8 +30,9 @@ MOST_WAITING = 10_000
 class Verdicts:
     """Judges one session with the prices of plans, which a list of sessions does not make."""
 
-    def __init__(self, environment: Environment, planning: Planning) -> None:
-        self._environment, self._store, self._planning = environment, environment.store, planning
+    def __init__(self, environment: Environment, histories: Histories, planning: Planning) -> None:
+        self._environment, self._store = environment, environment.store
+        self._histories, self._planning = histories, planning
 
     def of(self, session_id: str) -> Verdict:
         """Return the verdict on a session; a plan is made if the verdict depends on one.
@@ -64,7 +66,7 @@ class Verdicts:
         settings = session.task_settings
         if not (settings.stage_duplicates or settings.stage_superseded):
             return None
-        history = self._planning.view(session).history
+        history = self._histories.of(session).history
         found = redundant_outputs(history, settings)
         scale = session.pruned.scale
         if scale.part(found.tokens) < situation.least_gain:

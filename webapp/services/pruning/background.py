@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 from scoring.budget import Due, Fill, summary_due
 from webapp.errors import Conflict, CoppiceError
@@ -21,7 +21,7 @@ from webapp.services.session.gauges import gauge_of
 from webapp.services.session.session import Session
 from webapp.services.summaries.answers import Summarised
 from webapp.services.summaries.plan_summary import rejected_summaries
-from webapp.services.summaries.summarising import LEASE, MADE_ALREADY, Summarising
+from webapp.services.summaries.summarising import LEASE, MADE_ALREADY, Summarising, only_summary
 
 log = logging.getLogger(__name__)
 # The other kind of job, besides a summary by its triggers: a prune whose summary a model writes.
@@ -32,8 +32,8 @@ PRUNE = "prune"
 class Job:
     """A summary that is being made."""
 
+    cancelled: threading.Event
     thread: threading.Thread
-    cancelled: threading.Event = field(default_factory=threading.Event)
 
 
 class BackgroundSummaries:
@@ -58,7 +58,7 @@ class BackgroundSummaries:
             NotFound, Conflict: as `Summarising.summarise`; Conflict too while one runs already.
         """
         if wait if wait is not None else not self._summarising.has_model:
-            with self._alone(session_id) as job:
+            with self._job(session_id) as job:
                 return self._summarising.summarise(session_id, "user", job.cancelled)
         self._store.sessions.get(session_id)
         started = self._start(session_id, "user")
@@ -113,67 +113,65 @@ class BackgroundSummaries:
     # -- jobs
 
     def _start(self, session_id: str, actor: str) -> bool:
-        thread = threading.Thread(
-            target=self._run, args=(session_id, actor), name=f"summary {session_id}", daemon=True
-        )
-        job = Job(thread)
-        if not self._begin(session_id, job):
-            return False
-        thread.start()
-        return True
-
-    def _begin(self, session_id: str, job: Job) -> bool:
-        """Take the lease of a session's job; return False if one runs, here or in another worker."""
-        if self._closed or not self._leases.acquire(LEASE + session_id, job.cancelled.set):
-            return False
-        with self._lock:
-            self._jobs[session_id] = job
-        return True
-
-    def _end(self, session_id: str) -> None:
-        with self._lock:
-            self._jobs.pop(session_id, None)
-        self._leases.release(LEASE + session_id)
-
-    def _run(self, session_id: str, actor: str) -> None:
-        with self._lock:
-            job = self._jobs[session_id]
-        try:
-            if actor == PRUNE:
-                self._automatic.summarise(session_id, job.cancelled)
-            else:
-                done = self._summarising.summarise(session_id, actor, job.cancelled)
-                self._environment.bus.publish(*rejected_summaries(session_id, done.problems))
-        except Conflict as error:
-            log.info("no summary for %s: %s", session_id, error)
-            if actor == "user" and not job.cancelled.is_set():
-                self._environment.bus.publish(ProblemReported(session_id, f"no summary was made: {error}"))
-        except CoppiceError as error:
-            self._environment.bus.publish(
-                ProblemReported(session_id, f"no summary was made: {error}", failed=True)
+        """Summarise on another thread; return False if a summary is being made, here or in another worker."""
+        with ExitStack() as stack:
+            try:
+                job = stack.enter_context(self._job(session_id))
+            except Conflict:
+                return False
+            job.thread = threading.Thread(
+                target=self._run,
+                args=(session_id, actor, job, stack.pop_all()),
+                name=f"summary {session_id}",
+                daemon=True,
             )
-        except Exception:
-            log.exception("a summary failed")
-            self._environment.bus.publish(
-                ProblemReported(session_id, "no summary was made: an error of ours, see the log", failed=True)
-            )
-        finally:
-            self._end(session_id)
+        job.thread.start()
+        return True
 
     @contextmanager
-    def _alone(self, session_id: str) -> Iterator[Job]:
-        """Block other jobs of the session while its summary is made on the calling thread.
+    def _job(self, session_id: str) -> Iterator[Job]:
+        """Keep others from summarising the session meanwhile; `close` cancels the job and waits for its thread.
 
         Raises:
-            Conflict: a job is running.
+            Conflict: a summary of the session is being made already, or this is closed.
         """
-        job = Job(threading.current_thread())
-        if not self._begin(session_id, job):
+        if self._closed:
             raise Conflict(MADE_ALREADY)
-        try:
-            yield job
-        finally:
-            self._end(session_id)
+        with only_summary(self._environment, session_id) as cancelled:
+            job = Job(cancelled, threading.current_thread())
+            with self._lock:
+                self._jobs[session_id] = job
+            try:
+                yield job
+            finally:
+                with self._lock:
+                    self._jobs.pop(session_id, None)
+
+    def _run(self, session_id: str, actor: str, job: Job, held: ExitStack) -> None:
+        with held:
+            try:
+                if actor == PRUNE:
+                    self._automatic.summarise(session_id, job.cancelled)
+                else:
+                    done = self._summarising.summarise(session_id, actor, job.cancelled)
+                    self._environment.bus.publish(*rejected_summaries(session_id, done.problems))
+            except Conflict as error:
+                log.info("no summary for %s: %s", session_id, error)
+                if actor == "user" and not job.cancelled.is_set():
+                    self._environment.bus.publish(
+                        ProblemReported(session_id, f"no summary was made: {error}")
+                    )
+            except CoppiceError as error:
+                self._environment.bus.publish(
+                    ProblemReported(session_id, f"no summary was made: {error}", failed=True)
+                )
+            except Exception:
+                log.exception("a summary failed")
+                self._environment.bus.publish(
+                    ProblemReported(
+                        session_id, "no summary was made: an error of ours, see the log", failed=True
+                    )
+                )
 
 
 def due(session: Session) -> Due:

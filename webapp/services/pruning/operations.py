@@ -49,7 +49,7 @@ Act = Callable[[ContextChange, Sequence[MessageRow]], tuple[str, str]]
 UNIT_REACH = 256
 
 
-class Operations:
+class OperationService:
     """The use cases of operations."""
 
     def __init__(self, environment: Environment, histories: Histories) -> None:

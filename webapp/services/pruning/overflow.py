@@ -87,17 +87,7 @@ class Overflow:
         items = view_items(self._store, session.key)
         available = self._available(session, items, goal)
         room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
-        spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
-        done = self._relieved(session, items, available, room, overflow)
-        if done is None or (spoken and spoken.isdisjoint(done.kept)):
-            # the newest message matters more than a summary of it
-            done = self._relieved(session, items, available, 0, overflow)
-        if done is not None and done.nothing_done:
-            raise Conflict("the context fits and has a single turn; there is nothing to take out")
-        if done is None or (spoken and spoken.isdisjoint(done.kept)):
-            raise Conflict(
-                f"not even the newest message fits in the {available:,} tokens that are left for messages"
-            )
+        done = self._decided(session, items, available, room, overflow)
         change = ContextChange(session)
         gone, dropped = [items[n] for n in done.dropped], set(done.dropped)
         kept = [one for n, one in enumerate(items) if n not in dropped]
@@ -145,6 +135,26 @@ class Overflow:
         return (
             f"the system prompt and the tool definitions alone take {alone:,} tokens, {alone - usable:,} more than the "
             f"{usable:,} usable; shorten them or choose a model with a larger window"
+        )
+
+    def _decided(
+        self, session: Session, items: list[ViewItem], available: int, room: int, overflow: bool
+    ) -> Emergency:
+        """Return the changes that make the context fit and leave a message in it.
+
+        Raises:
+            Conflict: nothing has to be changed, or no message fits.
+        """
+        spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
+        for summary in (room, 0):  # the newest message matters more than a summary of it
+            done = self._relieved(session, items, available, summary, overflow)
+            if done is None or (spoken and spoken.isdisjoint(done.kept)):
+                continue
+            if done.nothing_done:
+                raise Conflict("the context fits and has a single turn; there is nothing to take out")
+            return done
+        raise Conflict(
+            f"not even the newest message fits in the {available:,} tokens that are left for messages"
         )
 
     def _relieved(

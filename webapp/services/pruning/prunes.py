@@ -36,7 +36,7 @@ from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id
 from webapp.services.summaries.plan_summary import PlanSummaries, PreparedSummary, rejected_summaries
-from webapp.services.summaries.summarising import summarised_event
+from webapp.services.summaries.summarising import only_summary, summarised_event
 from webapp.store.operations import Facts, OperationRow
 
 # The most rows of each kind that a plan shows; `messages.page` with the plan's id shows all of them.
@@ -202,7 +202,7 @@ class Prunes:
             if planned.plan.summary is None or not self._summaries.has_model:
                 return self.apply_plan(planned, self._summaries.prepare(session, planned), "user")
             # Taken under the lock, or a second request could pay for the summary of a plan that is applied just now.
-            cancelled = job.enter_context(self._summaries.alone(session_id))
+            cancelled = job.enter_context(only_summary(self._environment, session_id))
             held.close()  # a model may take minutes; `apply_plan` checks again
             prepared = self._summaries.prepare(session, planned, cancelled=cancelled)
             return self.apply_plan(planned, prepared, "user")

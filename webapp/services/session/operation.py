@@ -196,7 +196,7 @@ class ContextChange:
         row.next_operation += 1
         row.operations += 1
         row.prunes += kind == "prune"
-        self.session.crosses_target()
+        self.session.state.above = self.session.is_above_target
         self.save()
         return operation
 

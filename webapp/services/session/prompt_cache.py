@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scoring.models import ModelLimits
-from webapp.services.session.answers import PromptCache as PromptCacheAnswer
+from webapp.services.session.answers import PromptCache
 from webapp.services.session.state import SessionState
 from webapp.services.session.times import iso
 
@@ -21,7 +21,7 @@ HOUR_MS = 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
-class PromptCache:
+class CacheState:
     """The state of the cache now. Times are in ms.
 
     `changed_from` is the number of the first message that differs from what the last call sent, 0 for none: from there
@@ -43,14 +43,9 @@ class PromptCache:
         """Return True if the cache has expired, so that the next call writes everything."""
         return self.now > self.cold_at
 
-    @property
-    def intact(self) -> bool:
-        """Return True if the next call would read from the cache all that the last one sent."""
-        return not self.cold and not self.changed_from
-
-    def answer(self) -> PromptCacheAnswer:
+    def answer(self) -> PromptCache:
         """Return the state of the cache as pages show it."""
-        return PromptCacheAnswer(
+        return PromptCache(
             called_at=iso(self.called_at) or "",
             cold_at=iso(self.cold_at) or "",
             minutes=self.lasts // 60_000,
@@ -59,7 +54,7 @@ class PromptCache:
         )
 
 
-def prompt_cache(state: SessionState, model: ModelLimits, now: int) -> PromptCache | None:
+def prompt_cache(state: SessionState, model: ModelLimits, now: int) -> CacheState | None:
     """Return the provider's cache of a session; None before its first reported call, or if its price is not known.
 
     A cache lives for an hour, or for five minutes where the provider charges for writing to it and no call asked for
@@ -68,4 +63,4 @@ def prompt_cache(state: SessionState, model: ModelLimits, now: int) -> PromptCac
     if not state.called_at or model.cached_price is None or model.free:
         return None
     brief = not state.cached_for_hour and model.cache_write_price is not None
-    return PromptCache(state.called_at, BRIEF_MS if brief else HOUR_MS, now, state.changed_from)
+    return CacheState(state.called_at, BRIEF_MS if brief else HOUR_MS, now, state.changed_from)

@@ -31,7 +31,7 @@ from scoring.tokens import (
 from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import Limits, compatible_settings, limits_of
-from webapp.services.session.prompt_cache import PromptCache, prompt_cache
+from webapp.services.session.prompt_cache import CacheState, prompt_cache
 from webapp.services.session.proxy import ProxyState
 from webapp.services.session.state import SessionState
 from webapp.services.session.windows import window_of
@@ -306,10 +306,10 @@ class Session:
         most = min(self.usable_shown, int(100 * self.limits.target_tokens / self.settings.target_percent))
         return tokens + max(self.growth_per_turn or 0, int(most * LEAST_GROWTH)) <= most
 
-    def crosses_target(self) -> bool:
-        """Return whether the main context rose above its target since the last call of this method."""
-        was, self.state.above = self.state.above, self.main.tokens > self.limits.target_tokens
-        return self.state.above and not was
+    @property
+    def is_above_target(self) -> bool:
+        """Return whether the main context is above its target; `state.above` is what was last noted of it."""
+        return self.main.tokens > self.limits.target_tokens
 
     def require_usable(self) -> int:
         """Return the most tokens that the pruned view may take, as shown.
@@ -322,7 +322,7 @@ class Session:
         return usable_tokens(window, self.settings)
 
     @property
-    def cache(self) -> PromptCache | None:
+    def cache(self) -> CacheState | None:
         """Return the provider's cache of the context; None where its state is unknown or there is none."""
         return prompt_cache(self.state, self.environment.model(self.row.model), self.environment.clock())
 

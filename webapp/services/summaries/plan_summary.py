@@ -8,8 +8,7 @@ configured or its text is not accepted.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.errors import Conflict
@@ -20,7 +19,7 @@ from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.session import Session
-from webapp.services.summaries.summarising import LEASE, MADE_ALREADY, Span, Summarising, SummaryText
+from webapp.services.summaries.summarising import Span, Summarising, SummaryText
 from webapp.store.log import MessageRow
 from webapp.store.operations import Facts
 from webapp.store.summaries import SummaryRow
@@ -43,7 +42,7 @@ class PlanSummaries:
     """Makes the summaries of plans."""
 
     def __init__(self, environment: Environment, summarising: Summarising) -> None:
-        self._store, self._leases, self._summarising = environment.store, environment.leases, summarising
+        self._store, self._summarising = environment.store, summarising
 
     @property
     def has_model(self) -> bool:
@@ -65,21 +64,6 @@ class PlanSummaries:
             absorbed_tokens=planned.scale.part(summary.absorbed),
             by_model=self.has_model,
         )
-
-    @contextmanager
-    def alone(self, session_id: str) -> Iterator[threading.Event]:
-        """Block other summaries of the session meanwhile; yield what is set when it is cancelled.
-
-        Raises:
-            Conflict: one is being made already.
-        """
-        cancelled = threading.Event()
-        if not self._leases.acquire(LEASE + session_id, cancelled.set):
-            raise Conflict(MADE_ALREADY)
-        try:
-            yield cancelled
-        finally:
-            self._leases.release(LEASE + session_id)
 
     def prepare(
         self,

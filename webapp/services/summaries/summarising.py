@@ -8,7 +8,8 @@ checked again before they are replaced: if any is gone meanwhile, nothing is cha
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
@@ -57,6 +58,22 @@ SUMMARISED = "summarised"
 # The lease of a session's summary, with the session's id behind it: a session has one at a time.
 LEASE = "summary "
 MADE_ALREADY = "a summary is being made already"
+
+
+@contextmanager
+def only_summary(environment: Environment, session_id: str) -> Iterator[threading.Event]:
+    """Keep others from summarising the session meanwhile, in every worker; yield what is set when it is cancelled.
+
+    Raises:
+        Conflict: a summary of the session is being made already.
+    """
+    cancelled = threading.Event()
+    if not environment.leases.acquire(LEASE + session_id, cancelled.set):
+        raise Conflict(MADE_ALREADY)
+    try:
+        yield cancelled
+    finally:
+        environment.leases.release(LEASE + session_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import orjson
 from scoring.formats import FORMATS
 from webapp.agents import AGENTS
 from webapp.errors import BusyStore, Conflict, refuse_unknown
-from webapp.services.context.assembling import Context
+from webapp.services.context.assembling import ContextService
 from webapp.services.context.transcript_view import view_of
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
@@ -37,7 +37,7 @@ NAMES = ("jsonl", *FORMATS, *TRANSCRIPTS)
 class Exporting:
     """The use case of exporting one session."""
 
-    def __init__(self, environment: Environment, context: Context, own: OwnFormat) -> None:
+    def __init__(self, environment: Environment, context: ContextService, own: OwnFormat) -> None:
         self._environment, self._store = environment, environment.store
         self._context, self._own = context, own
         self._making = threading.Semaphore(MADE_AT_ONCE)

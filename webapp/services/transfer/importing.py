@@ -20,7 +20,7 @@ from webapp.agents.reading.text import Content
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile
 from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, refuse_unknown
-from webapp.services.catalog.sessions import Sessions
+from webapp.services.catalog.sessions import SessionService
 from webapp.services.ingest.batch_writer import Added
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
@@ -41,7 +41,9 @@ EXPECTED = (
 class Importing:
     """The use case of importing one file."""
 
-    def __init__(self, environment: Environment, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
+    def __init__(
+        self, environment: Environment, ingest: Ingest, sessions: SessionService, own: OwnFormat
+    ) -> None:
         self._store = environment.store
         self._ingest, self._sessions, self._own = ingest, sessions, own
 

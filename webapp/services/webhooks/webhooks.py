@@ -105,7 +105,7 @@ class Counts:
     dropped: int = 0
 
 
-class Webhooks:
+class WebhookService:
     """The use cases of webhooks, and the thread that sends."""
 
     def __init__(self, environment: Environment, client: WebhookClient) -> None:
