@@ -15,7 +15,7 @@ LEAST_TO_COVER = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class ContextSizes:
     """The sizes of a context that the triggers need, in tokens except for `since_messages`.
 
     `since_*` count from the last summary, or from the beginning if there was none; `messages` is the whole context
@@ -73,48 +73,48 @@ def token_threshold(settings: Settings, window: int) -> int:
     return min(settings.max_tokens_before_summary, share) if share > 0 else settings.max_tokens_before_summary
 
 
-def summary_due(fill: Fill, settings: Settings) -> Due:
+def summary_due(sizes: ContextSizes, settings: Settings) -> Due:
     """Return whether a summary is due now, with the reason. None is due right after one that covered everything."""
     least = settings.min_recent_messages + LEAST_TO_COVER
-    if fill.since_messages < least:
+    if sizes.since_messages < least:
         return Due(
-            "", f"{fill.since_messages:,} messages since the last summary, at least {least:,} are needed"
+            "", f"{sizes.since_messages:,} messages since the last summary, at least {least:,} are needed"
         )
-    total = fill.messages + fill.tools + settings.response_reserve
-    if total > fill.window:  # the next model call would exceed it (P5)
+    total = sizes.messages + sizes.tools + settings.response_reserve
+    if total > sizes.window:  # the next model call would exceed it (P5)
         return Due(
-            "window", f"messages, tools and output reserve take {total:,} of a window of {fill.window:,}"
+            "window", f"messages, tools and output reserve take {total:,} of a window of {sizes.window:,}"
         )
-    if fill.since_messages >= settings.max_messages_before_summary:
-        return Due("messages", f"{fill.since_messages:,} messages since the last summary")
-    if fill.since_tokens > token_threshold(settings, fill.window):
-        return Due("tokens", f"{fill.since_tokens:,} tokens since the last summary")
+    if sizes.since_messages >= settings.max_messages_before_summary:
+        return Due("messages", f"{sizes.since_messages:,} messages since the last summary")
+    if sizes.since_tokens > token_threshold(settings, sizes.window):
+        return Due("tokens", f"{sizes.since_tokens:,} tokens since the last summary")
     return Due("", "neither trigger is reached")
 
 
-def bars(fill: Fill, settings: Settings) -> tuple[Bar, Bar]:
+def bars(sizes: ContextSizes, settings: Settings) -> tuple[Bar, Bar]:
     """Return the bars of both triggers: messages and tokens since the last summary."""
     armed = settings.auto_summarize
     return (
-        Bar("Messages", fill.since_messages, settings.max_messages_before_summary, armed),
-        Bar("Tokens", fill.since_tokens, token_threshold(settings, fill.window), armed),
+        Bar("Messages", sizes.since_messages, settings.max_messages_before_summary, armed),
+        Bar("Tokens", sizes.since_tokens, token_threshold(settings, sizes.window), armed),
     )
 
 
-def available(fill: Fill, settings: Settings) -> int:
+def available(sizes: ContextSizes, settings: Settings) -> int:
     """Return the tokens available to messages: limit less response reserve, system prompt and tool definitions (S6)."""
-    return max(0, fill.limit - settings.response_reserve - fill.system - fill.tools)
+    return max(0, sizes.limit - settings.response_reserve - sizes.system - sizes.tools)
 
 
-def status_line(fill: Fill) -> str:
+def status_line(sizes: ContextSizes) -> str:
     """Return the one-line status: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`.
 
     Tokens that are not in the transcript are named as such; tools are named if there are any, or if there is nothing
     else.
     """
-    total, tools = fill.messages + fill.tools, fill.tools - fill.unseen
-    percent = 100 * total / fill.limit if fill.limit > 0 else 0.0
-    parts = [f"{fill.messages:,} msgs"]
-    parts += [f"{tools:,} tools"] if tools or not fill.unseen else []
-    parts += [f"{fill.unseen:,} not in the transcript"] if fill.unseen else []
-    return f"tokens: {' + '.join(parts)} | context: {total:,} / {fill.limit:,} ({percent:.1f} %)"
+    total, tools = sizes.messages + sizes.tools, sizes.tools - sizes.unseen
+    percent = 100 * total / sizes.limit if sizes.limit > 0 else 0.0
+    parts = [f"{sizes.messages:,} msgs"]
+    parts += [f"{tools:,} tools"] if tools or not sizes.unseen else []
+    parts += [f"{sizes.unseen:,} not in the transcript"] if sizes.unseen else []
+    return f"tokens: {' + '.join(parts)} | context: {total:,} / {sizes.limit:,} ({percent:.1f} %)"

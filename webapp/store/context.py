@@ -22,7 +22,7 @@ MESSAGE, SUMMARY = 0, 1
 REGIONS_BESIDE = ("tools", "memory")
 
 
-class Item(NamedTuple):
+class ContextItem(NamedTuple):
     """One reference: `ref` is the number of a message or, depending on `kind`, of a summary.
 
     The position of a summary is half a place before the first message it covers, so it never equals a message's.
@@ -62,13 +62,13 @@ class Contexts(Subject):
         sql = "UPDATE context_items SET stand_in = ? WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((text, session, view, position) for position, text in texts))
 
-    def items(self, session: int, view: int) -> list[Item]:
+    def items(self, session: int, view: int) -> list[ContextItem]:
         """Return the items of a view, in order."""
         sql = (
             "SELECT position, kind, ref, stand_in FROM context_items "
             "WHERE session = ? AND view = ? ORDER BY position"
         )
-        return [Item(*row) for row in self._db.rows(sql, (session, view))]
+        return [ContextItem(*row) for row in self._db.rows(sql, (session, view))]
 
     def replaced_tokens(self, session: int, view: int) -> dict[int, int]:
         """Return the tokens of each message with a replacement as the view has it, by number."""
@@ -77,13 +77,13 @@ class Contexts(Subject):
         )
         return {no: int(orjson.loads(text)["tokens"]) for no, text in self._db.rows(sql, (session, view))}
 
-    def at(self, session: int, view: int, positions: Sequence[int]) -> dict[int, Item]:
+    def at(self, session: int, view: int, positions: Sequence[int]) -> dict[int, ContextItem]:
         """Return the items at these positions."""
         sql = (
             "SELECT position, kind, ref, stand_in FROM context_items "
             "WHERE position IN ({}) AND session = ? AND view = ?"
         )
-        return {row[0]: Item(*row) for row in self._db.rows_in(sql, positions, (session, view))}
+        return {row[0]: ContextItem(*row) for row in self._db.rows_in(sql, positions, (session, view))}
 
     def gather(self, session: int, view: int) -> Gathered:
         """Return the columns of the whole view that a plan needs, without reading the log.

@@ -8,7 +8,7 @@ import pytest
 
 from scoring.budget.triggers import (
     Bar,
-    Fill,
+    ContextSizes,
     available,
     bars,
     status_line,
@@ -17,7 +17,7 @@ from scoring.budget.triggers import (
 from scoring.settings import Settings
 
 RULES = Settings()
-QUIET = Fill(
+QUIET = ContextSizes(
     since_messages=20, since_tokens=5_000, messages=5_000, tools=1_000, window=200_000, limit=200_000
 )
 
@@ -26,7 +26,7 @@ class TestTriggers:
     """A summary is due when a trigger is reached."""
 
     @pytest.mark.parametrize(
-        ("fill", "cause"),
+        ("sizes", "cause"),
         [
             (QUIET, ""),
             (replace(QUIET, since_messages=29), ""),
@@ -36,15 +36,15 @@ class TestTriggers:
             (replace(QUIET, since_tokens=48_001, window=60_000), "tokens"),
         ],
     )
-    def test_by_messages_or_tokens(self, fill: Fill, cause: str) -> None:  # S3
+    def test_by_messages_or_tokens(self, sizes: ContextSizes, cause: str) -> None:  # S3
         """Thirty messages, more than so many tokens, or a share of the window."""
-        assert summary_due(fill, RULES).cause == cause
+        assert summary_due(sizes, RULES).cause == cause
 
     @pytest.mark.parametrize("since", [0, 5, 9])
     def test_need_a_few_messages_beyond_the_recent_ones(self, since: int) -> None:  # S3
         """Below min_recent + 4 messages there is nothing to cover, however large they are."""
-        fill = replace(QUIET, since_messages=since, since_tokens=500_000, messages=500_000)
-        assert not summary_due(fill, RULES)
+        sizes = replace(QUIET, since_messages=since, since_tokens=500_000, messages=500_000)
+        assert not summary_due(sizes, RULES)
 
     def test_by_the_full_formula(self) -> None:  # P5
         """Messages, tool definitions and output reserve together exceed the window."""
@@ -69,30 +69,30 @@ class TestStatus:
 
     def test_shows_both_triggers_as_bars(self) -> None:  # S7
         """Name, value, limit and percent."""
-        fill = replace(QUIET, since_messages=18, since_tokens=45_000)
-        assert [str(bar) for bar in bars(fill, replace(RULES, auto_summarize=True))] == [
+        sizes = replace(QUIET, since_messages=18, since_tokens=45_000)
+        assert [str(bar) for bar in bars(sizes, replace(RULES, auto_summarize=True))] == [
             "Messages 18 / 30 (60.0 %)",
             "Tokens 45,000 / 128,000 (35.2 %)",
         ]
 
     def test_has_no_limit_at_which_nothing_happens(self) -> None:  # S7, S3
         """Summaries on request have none, below it and above; automatic ones can be above 100 %."""
-        fill = replace(QUIET, since_messages=225, since_tokens=45_000)
-        on_request = bars(fill, replace(RULES, auto_summarize=False))
+        sizes = replace(QUIET, since_messages=225, since_tokens=45_000)
+        on_request = bars(sizes, replace(RULES, auto_summarize=False))
         assert list(map(str, on_request)) == ["Messages 225", "Tokens 45,000"]
-        by_itself = bars(fill, replace(RULES, auto_summarize=True))
+        by_itself = bars(sizes, replace(RULES, auto_summarize=True))
         assert str(by_itself[0]) == "Messages 225 / 30 (750.0 %)"
 
     def test_is_one_line(self) -> None:  # S7
         """The line has messages, tools, context and percent."""
-        fill = replace(QUIET, messages=45_000, tools=12_450, limit=200_000)
-        assert status_line(fill) == "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
+        sizes = replace(QUIET, messages=45_000, tools=12_450, limit=200_000)
+        assert status_line(sizes) == "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
 
     def test_names_tokens_outside_the_transcript_as_the_bar_does(self) -> None:  # S7, X11
         """It is named "unseen" as in the bar, and tools are named beside it if there are any."""
-        fill = replace(QUIET, messages=45_000, tools=12_450, unseen=12_450, limit=200_000)
-        assert "45,000 msgs + 12,450 not in the transcript | context: 57,450" in status_line(fill)
-        both = replace(fill, tools=12_950)
+        sizes = replace(QUIET, messages=45_000, tools=12_450, unseen=12_450, limit=200_000)
+        assert "45,000 msgs + 12,450 not in the transcript | context: 57,450" in status_line(sizes)
+        both = replace(sizes, tools=12_950)
         assert "45,000 msgs + 500 tools + 12,450 not in the transcript | context: 57,950" in status_line(both)
 
     def test_a_bar_without_a_limit_is_empty(self) -> None:

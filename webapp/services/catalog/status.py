@@ -7,7 +7,7 @@ from scoring.settings import Settings
 from webapp.services.catalog.answers import Due, LastSummary, Stats, Status, Trigger
 from webapp.services.catalog.sessions import SessionService
 from webapp.services.pruning.automatic import SUMMARISE
-from webapp.services.pruning.background import BackgroundSummaries, fill_of
+from webapp.services.pruning.background import BackgroundSummaries, sizes_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
@@ -40,22 +40,22 @@ class StatusService:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             rules = session.settings
-            fill = fill_of(session)
+            sizes = sizes_of(session)
             rows = self._store.summaries.active(session.key)
-            now_due = summary_due(fill, rules)
+            now_due = summary_due(sizes, rules)
         tools = (session.row.envelope or {}).get("tools")
         return Status(
-            triggers=[_trigger(bar) for bar in bars(fill, rules)],
+            triggers=[_trigger(bar) for bar in bars(sizes, rules)],
             due=Due(cause=now_due.cause, reason=now_due.reason),
             running=self._background.running(session_id),
             auto_summarize=rules.auto_summarize,
             made=_made(rules, session.automatic),
             last_summary=_last_summary(max(rows, key=lambda one: one.at, default=None)),
-            tool_tokens=fill.tools - fill.unseen,
+            tool_tokens=sizes.tools - sizes.unseen,
             tool_count=len(tools) if isinstance(tools, list) else None,
-            unseen_tokens=fill.unseen,
-            available=available(fill, rules),
-            line=status_line(fill),
+            unseen_tokens=sizes.unseen,
+            available=available(sizes, rules),
+            line=status_line(sizes),
             show_line=rules.status_line,
         )
 
@@ -65,8 +65,8 @@ class StatusService:
         if not session.settings.status_line:
             return None
         with self._store.read():
-            fill = fill_of(session)
-        return status_line(fill)
+            sizes = sizes_of(session)
+        return status_line(sizes)
 
 
 def _made(settings: Settings, automatic: bool) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scoring.assembly import Item as ScoringItem
+from scoring.assembly import Item
 from scoring.formats import matches_wire
 from scoring.history import Features
 from scoring.messages import MEDIA_SOURCE, Message, Wire
@@ -21,7 +21,7 @@ from webapp.services.session.replacements import sent_tokens, with_replacement
 from webapp.services.session.stored_messages import read_features, time_of
 from webapp.services.session.times import iso
 from webapp.store import Store
-from webapp.store.context import MESSAGE, PRUNED, Item
+from webapp.store.context import MESSAGE, PRUNED, ContextItem
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.summaries import SummaryRow
 
@@ -34,7 +34,7 @@ CHARS_KEPT, FRAME_CHARS = 50_000_000, 600
 class ViewItem:
     """One place of the view: a message with its row, or a summary with its own."""
 
-    item: ScoringItem | Summary
+    item: Item | Summary
     row: MessageRow | SummaryRow
     untouched: bool = False  # the message as the log has it, with no replacement
     as_read: bool = False  # unchanged, and its wire object decodes to the same message
@@ -125,13 +125,13 @@ def view_items(store: Store, session: int, cache: MessageCache | None = None) ->
     return out
 
 
-def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
+def _item(row: MessageRow, message: Message, item: ContextItem) -> Item:
     tokens = sent_tokens(row, item.replacement)
 
     def features() -> Features:
         return next(iter(read_features([row.features])))._replace(tokens=tokens)
 
-    return ScoringItem(row.mid, message, features, bool(row.pinned), tokens=tokens)
+    return Item(row.mid, message, features, bool(row.pinned), tokens=tokens)
 
 
 def summary_value(row: SummaryRow) -> Summary:

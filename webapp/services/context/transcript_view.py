@@ -12,7 +12,7 @@ from webapp.services.session.gauges import shown_title
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.times import iso
 from webapp.store import Store
-from webapp.store.context import AGENT, MESSAGE, PRUNED, Item
+from webapp.store.context import AGENT, MESSAGE, PRUNED, ContextItem
 from webapp.store.log import EntryRow
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
@@ -66,7 +66,7 @@ def places(store: Store, row: SessionRow, view: int) -> Iterator[MessageOrSummar
                 yield _summary(summaries[item.ref])
 
 
-def _message(entries: list[EntryRow], item: Item) -> ViewMessage:
+def _message(entries: list[EntryRow], item: ContextItem) -> ViewMessage:
     rows = [ViewRow(e.source_id or str(e.seq), e.message, e.raw, iso(e.at)) for e in entries]
     if item.replacement is None:
         return ViewMessage(rows)

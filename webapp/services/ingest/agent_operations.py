@@ -21,7 +21,7 @@ from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextCh
 from webapp.services.session.replacements import sent_tokens
 from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
-from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, Item
+from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, ContextItem
 from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
 from webapp.store.summaries import SummaryRow
@@ -43,7 +43,7 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     change = ContextChange(session, now=at)
     staying = _staying(session, record)
     _change_summaries(change, staying)
-    leaving: list[Item] = []
+    leaving: list[ContextItem] = []
     for context in session.contexts:
         leaving = _keep_only(session, context, staying)  # the pruned view comes last
         _bring_back(session, context, staying)
@@ -95,7 +95,7 @@ def _staying(session: Session, record: Compaction | Rewind) -> set[int]:
     return {no for _, no in known.values() if no > 0}
 
 
-def _keep_only(session: Session, context: SessionContext, staying: set[int]) -> list[Item]:
+def _keep_only(session: Session, context: SessionContext, staying: set[int]) -> list[ContextItem]:
     """Take all other messages out of a context and return what was taken."""
     contexts = session.environment.store.contexts
     items = contexts.items(session.key, context.view)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from scoring.budget import Due, Fill, summary_due
+from scoring.budget import ContextSizes, Due, summary_due
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import CacheExpired, Event, MessagesAppended, ProblemReported
 from webapp.services.pruning.automatic import AutomaticPruning
@@ -176,10 +176,10 @@ class BackgroundSummaries:
 
 def due(session: Session) -> Due:
     """Return whether a summary is due, and why."""
-    return summary_due(fill_of(session), session.settings)
+    return summary_due(sizes_of(session), session.settings)
 
 
-def fill_of(session: Session) -> Fill:
+def sizes_of(session: Session) -> ContextSizes:
     """Return a session's context as the triggers need it, in tokens as shown.
 
     The parts are those of the gauge. The agent's prompt and tools, which a transcript does not contain, count
@@ -192,7 +192,7 @@ def fill_of(session: Session) -> Fill:
     tools = parts.get("tools", 0) + unseen
     messages, tokens = session.environment.store.summaries.since(session.key)
     since = session.pruned.scale.part(tokens)
-    return Fill(
+    return ContextSizes(
         messages, since, whole.tokens - tools, tools, limits.window, limits.limit, parts.get("system", 0),
         unseen,
     )  # fmt: skip

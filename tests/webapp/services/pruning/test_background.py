@@ -28,7 +28,7 @@ from webapp.app import App
 from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.pruning.background import BackgroundSummaries, due, fill_of
+from webapp.services.pruning.background import BackgroundSummaries, due, sizes_of
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
 from webapp.services.summaries.plan_summary import PlanSummaries
@@ -234,8 +234,8 @@ class TestAutomatic:
         until(lambda: any(isinstance(e, ProblemReported) for e in events))
 
 
-class TestFill:
-    """The fill of a session, which the triggers use."""
+class TestSizes:
+    """The sizes of a session, which the triggers use."""
 
     def test_has_the_parts_of_the_gauge(self, app: App) -> None:  # S7, X11
         """Unseen tokens count as tools, as in the gauge."""
@@ -245,25 +245,25 @@ class TestFill:
         app.ingest.append_records("s", [first, replace(answer, usage=usage(20_000), call_key="c")])
         app.ingest.append_records("s", entries(*conversation(6), start=10))
         regions = {r.name: r.tokens for r in app.sessions.get("s").pruned.regions}
-        fill = fill_of(Session.load(app.environment, "s"))
-        assert fill.tools == regions["unseen"] > 0
-        assert fill.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
+        sizes = sizes_of(Session.load(app.environment, "s"))
+        assert sizes.tools == regions["unseen"] > 0
+        assert sizes.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
 
     def test_counts_messages_since_the_last_summary(self, app: App) -> None:  # S3
         """Recent messages that the summary left do not count again."""
         followed(app, *conversation(6), user("end"))
-        assert fill_of(Session.load(app.environment, "s")).since_messages == 25
+        assert sizes_of(Session.load(app.environment, "s")).since_messages == 25
         app.summarising.summarise("s")
-        assert fill_of(Session.load(app.environment, "s")).since_messages == 0
+        assert sizes_of(Session.load(app.environment, "s")).since_messages == 0
         app.ingest.append_records("s", entries(said("a"), user("b"), start=40))
-        assert fill_of(Session.load(app.environment, "s")).since_messages == 2
+        assert sizes_of(Session.load(app.environment, "s")).since_messages == 2
 
     def test_counts_shortened_outputs_by_what_is_sent(self, app: App) -> None:  # S3, S7
         """Shortening an output takes it as far from the trigger as it takes it out of the context."""
         followed(app, *conversation(4), call("long"), result("long", "a line of output\n" * 400), user("end"))
-        before = fill_of(Session.load(app.environment, "s"))
+        before = sizes_of(Session.load(app.environment, "s"))
         plan = app.prunes.plan("s", PlanBody(max_tokens=10**9, shorten=[mid(app, "s", 18)]))
         app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
-        after = fill_of(Session.load(app.environment, "s"))
+        after = sizes_of(Session.load(app.environment, "s"))
         assert after.since_messages == before.since_messages
         assert before.since_tokens - after.since_tokens == before.messages - after.messages > 0
