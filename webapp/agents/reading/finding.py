@@ -2,9 +2,9 @@
 
 Only regular files are opened: opening a pipe would wait until another program writes to it.
 
-Folders that cannot be read are left out. So are links: what one leads to below the folder that is searched is found by
-its own name, and is one session. A link that leads out is logged; if it were followed, anybody who can write there could
-make us show any file of this user.
+Folders that cannot be read are left out. So are links: what one leads to below the folder that is searched is found
+by its own name, and is one session. A link that leads out is logged; if it were followed, anybody who can write there
+could make us show any file of this user.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from queue import Queue
 from typing import Any
 
 import pytest
+import watchfiles
 from watchfiles import Change
 
 from tests.waiting import PATIENCE
@@ -100,11 +101,11 @@ def test_goes_on_after_a_name_that_is_not_utf8(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Reports end when such a file changes, and begin again; a file that changed in between is found, too."""
-    begun, reports = Queue[int](), watch.watch
+    begun = Queue[int]()
 
     def counted(*roots: Path, **options: Any) -> Iterator[set[tuple[Change, str]]]:
         begun.put(1)
-        return reports(*roots, **options)
+        return watchfiles.watch(*roots, **options)
 
     monkeypatch.setattr(watch, "watch", counted)
     monkeypatch.setattr(watch, "FALLBACK_SECONDS", 0.05)
