@@ -84,6 +84,7 @@ def api_page() -> str:
         "So every request can also fail with 401, 403 or 429.",
         "",
         'Errors have one shape: `{"error": {"type", "message", "details"}}`, each detail `{"field", "message"}`.',
+        "A request that is no valid HTTP, or too long, gets 400, 414, 417, 431, 501 or 505 in this shape at any path.",
         "",
         "| status | meaning |",
         "|---|---|",

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 
 def main() -> int:
     """Run one command and return its exit code."""
     open_closed_streams()
+    try:
+        return run_command()
+    finally:
+        close_broken_streams()
+
+
+def run_command() -> int:
+    """Run the command of the arguments and return its exit code."""
     from webapp.agents.hook_runtime import run
 
     arguments = sys.argv[1:]
@@ -34,6 +43,16 @@ def open_closed_streams() -> None:
     sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # open until the end
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def close_broken_streams() -> None:
+    """Close the output streams that cannot be written; Python would try again at the end, and exit with 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError):
+                stream.close()
 
 
 if __name__ == "__main__":

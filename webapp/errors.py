@@ -125,6 +125,21 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (ScoringError, 422, "invalid"),
 )
 
+# Our short and stable names for HTTP's own failures.
+HTTP_TYPES = {
+    400: "malformed",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    411: "length_required",
+    413: "too_large",
+    414: "too_long",
+    415: "unsupported_type",
+    416: "bad_range",
+    431: "too_large",
+}
+
 
 def is_failure(error: Exception) -> bool:
     """Return whether an error belongs in the log with its traceback: nobody foresaw it, or the store holds bad JSON."""

@@ -21,7 +21,7 @@ from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_
 from scoring.budget import TokenBudget, share_of, usable_tokens
 from scoring.counted import counted
 from scoring.errors import InvalidSettings
-from scoring.formats import encode, must_begin_with_user, opening, repair
+from scoring.formats import encode, is_empty, must_begin_with_user, opening, repair
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
@@ -198,8 +198,10 @@ class _Assembly:
         first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
         if first is None:
             return slots
-        message = slots[first].message
-        opens = user_says_something(message) and not message.results
+        said = (s.message for s in slots[first:] if s.message.role != "system")
+        # A message that is left out when the list is written does not begin it.
+        begins = next((m for m in said if not is_empty(m, self.config.format)), None)
+        opens = begins is not None and user_says_something(begins) and not begins.results
         wanted = must_begin_with_user(self.config.format) and not opens
         if wanted or not any(user_says_something(s.message) for s in slots):
             self.notes.append("the list began without a user message; one was put before it")

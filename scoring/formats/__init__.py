@@ -23,6 +23,7 @@ from scoring.formats.base import (
     place_system,
     system_text,
     turns_of,
+    written_parts,
 )
 from scoring.formats.checks import opening_place, readable
 from scoring.formats.media import Source, media_of, source_of
@@ -273,6 +274,12 @@ def encode(
     return out
 
 
+def is_empty(message: Message, format: str = "") -> bool:
+    """Return whether a message has nothing that a list in `format` can hold, "" for any format that keeps thoughts."""
+    target = FORMATS.get(format)
+    return not written_parts(message, target is None or target.keeps_reasoning or _is_own(message, target))
+
+
 def validate(
     messages: Sequence[Any],
     format: str,
@@ -375,6 +382,7 @@ __all__ = [
     "encode",
     "flat_texts",
     "gathered_sources",
+    "is_empty",
     "is_sure",
     "json_text",
     "matches_wire",

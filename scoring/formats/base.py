@@ -103,8 +103,7 @@ def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Message]:
     """Return the messages split where the speaker changes; results come before the other parts of their message."""
     out: list[Message] = []
     for message in messages:
-        parts = [p for p in message.parts if reasoning or not isinstance(p, Reasoning)]
-        parts = [p for p in parts if not (isinstance(p, Text | Reasoning) and not p.text.strip())]
+        parts = written_parts(message, reasoning)
         if message.role != "assistant":
             parts.sort(key=lambda p: not isinstance(p, ToolResult))
         own: Role = "user" if message.role == "tool" else message.role
@@ -117,6 +116,12 @@ def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Message]:
             else:
                 out.append(Message(role, (part,), message.name if role == message.role else ""))
     return out
+
+
+def written_parts(message: Message, reasoning: bool) -> list[Part]:
+    """Return the parts that a new message gets: those that are not blank, with or without the reasoning."""
+    parts = [p for p in message.parts if reasoning or not isinstance(p, Reasoning)]
+    return [p for p in parts if not (isinstance(p, Text | Reasoning) and not p.text.strip())]
 
 
 def _merged(turns: Sequence[Message]) -> list[Message]:

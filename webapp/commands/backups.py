@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.common import refuse_missing
+from webapp.commands.common import refuse_missing, refuse_same
 from webapp.commands.options import db_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, Database
@@ -47,7 +47,7 @@ def backup(file: Path | None, db: Database | None) -> None:
     refuse_missing(config)
     database = _file(config)
     target = file or _stamped(database, "backup")
-    with translated("copying", database):
+    with translated("copying", database, target):
         back_up(database, target)
     echo(f"{target}: {target.stat().st_size:,} bytes")
 
@@ -62,6 +62,7 @@ def restore(file: Path, db: Database | None) -> int:
     open, or if FILE is damaged.
     """
     database = _file(Config.load(db=db))
+    refuse_same(file, database, f"{file} is the store itself; name a copy of it", "file")
     kept = _stamped(database, "replaced")
     database.parent.mkdir(parents=True, exist_ok=True)
     with translated("restoring", database):

@@ -6,18 +6,22 @@ Exit codes: 0 done, 1 the work failed or found faults, 2 bad arguments or unread
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pkgutil import resolve_name
 from typing import Any
 
 import click
 
 from scoring.errors import ScoringError
-from webapp.commands.terminal import echo, log_safely, print_all_characters
+from webapp.commands.terminal import echo, log_safely, name_stdout, print_all_characters
 from webapp.errors import CoppiceError, Invalid, Malformed, NotFound
 
 FAILED, UNUSABLE = 1, 2
+# Errors of a disk that is full or broken, or of a limit on the size of files; the arguments are right.
+DISK_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 # Command -> module in webapp.commands and function; the order is that of the help.
 COMMANDS = {
@@ -74,9 +78,11 @@ def commands() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     print_all_characters()
+    name_stdout()
     log_safely()
     try:
         answer: Any = commands.main(args=arguments, prog_name="coppice", standalone_mode=False)
+        sys.stdout.flush()
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "coppice"
         return complain(
@@ -93,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(str(error), code_of(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return complain(f"{where}{lower_first(error.strerror or str(error))}", UNUSABLE)
+        code = FAILED if error.errno in DISK_FAILS else UNUSABLE
+        return complain(f"{where}{lower_first(error.strerror or str(error))}", code)
     return answer if isinstance(answer, int) else 0
 
 
@@ -103,8 +110,9 @@ def code_of(error: Exception) -> int:
 
 
 def complain(message: str, code: int) -> int:
-    """Write one line to stderr and return the code."""
-    echo("coppice: " + " ".join(message.split()), err=True)
+    """Write one line to stderr, if that is possible, and return the code."""
+    with suppress(OSError):
+        echo("coppice: " + " ".join(message.split()), err=True)
     return code
 
 

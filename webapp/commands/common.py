@@ -48,6 +48,19 @@ def refuse_missing(config: Config) -> None:
         )
 
 
+def refuse_same(source: Database, target: Database, message: str, field: str) -> None:
+    """Check that a source and a target are two databases; another path or a link can name the same file.
+
+    Raises:
+        Invalid: they are the same; it has this message and field.
+    """
+    same = source == target
+    if isinstance(source, Path) and isinstance(target, Path) and source.exists() and target.exists():
+        same = source.samefile(target)
+    if same:
+        raise Invalid(message, field)
+
+
 def find_session(app: App, name: str) -> str:
     """Return the id `name`, or the only one that begins with it, or that of the only parent among those.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from scoring.counted import counted
+from webapp.commands.common import refuse_same
 from webapp.commands.options import DatabaseType
 from webapp.commands.terminal import echo
 from webapp.config import Database
@@ -30,8 +31,7 @@ def copy(source: Database, target: Database) -> int:
     Both are verified. If a copy is interrupted, the same command continues it; until it is complete, no server starts
     on the target. Stop what writes to the source first: what is written during the copy is not copied.
     """
-    if source == target:
-        raise Invalid("--from and --to are the same; name another database", "to")
+    refuse_same(source, target, "--from and --to are the same; name another database", "to")
     if isinstance(source, Path) and not source.exists():
         raise Invalid(f"there is no database at {source}", "from")
     with closing(Store(source)) as here, closing(Store(target)) as there:

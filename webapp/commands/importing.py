@@ -134,14 +134,14 @@ def added_text(one: ImportedSession) -> str:
 
 
 def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
-    """Yield the named files and those in the named folders, sorted, without those that are part of an archive."""
+    """Yield the named files and those in the named folders, sorted, without links and without parts of an archive."""
     for path in paths:
         archives = archives_at(path)
         if path.is_dir():
             found = (file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
             wanted = (file for file in found if not file.name.endswith(COMPANION))
             own = (file for file in wanted if not any(map(file.is_relative_to, archives)))
-            yield from sorted(file for file in own if not leads_out(file, path))
+            yield from sorted(file for file in own if not (leads_out(file, path) or file.is_symlink()))
         elif not archives:
             yield path
 

@@ -19,6 +19,8 @@ import click
 from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
+from webapp.store.private import naming
+
 # C0 except tab and line feed, DEL, C1, and characters that change the direction or hide text.
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -62,6 +64,28 @@ def print_all_characters() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+class _NamedStdout(io.FileIO):
+    """The file of stdout, which its errors name."""
+
+    def write(self, data: Any, /) -> int:
+        """Write bytes."""
+        with naming("stdout"):
+            return super().write(data)
+
+
+def name_stdout() -> None:
+    """Let errors of writing to stdout name it, unless it is a terminal: alone they do not tell what is full.
+
+    It is buffered even under `python -u`, whose single writes to a full disk lose the rest without an error.
+    """
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and stream is sys.__stdout__ and not stream.isatty():
+        buffer = io.BufferedWriter(_NamedStdout(stream.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(
+            buffer, stream.encoding, stream.errors, line_buffering=stream.write_through
+        )
 
 
 def log_safely() -> None:

@@ -91,14 +91,14 @@ def list_tokens(db: Database | None, as_json: bool) -> None:
     """List the tokens: number, name, role, when made and revoked."""
     with open_tokens(db) as keys:
         found = keys.listed()
-    rows = [(str(one.key), one.name, one.role, iso(one.created_at), iso(one.revoked_at)) for one in found]
+    rows = [(one.key, one.name, one.role, iso(one.created_at), iso(one.revoked_at)) for one in found]
     if as_json:
         names = ("number", "name", "role", "created_at", "revoked_at")
         write_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     table = Table("number", "name", "role", "made", "revoked", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*(escape(cell or "") for cell in row))
+        table.add_row(*(escape(str(cell or "")) for cell in row))
     out().print(table)
 
 

@@ -98,11 +98,17 @@ def check_url(url: str) -> str:
     """
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
+        host = parts.hostname
     except ValueError:
         raise Invalid("expected an address that begins with http:// or https://", "url") from None
     if parts.scheme not in ("http", "https") or not host or len(url) > LONGEST_URL or not url.isprintable():
         raise Invalid("expected an address that begins with http:// or https://", "url")
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise Invalid(f"expected a port from 1 to 65535, got {parts.netloc.rpartition(':')[2]}", "url")
     if parts.username is not None or parts.fragment:
         raise Invalid("expected an address without a user, password or #fragment", "url")
     if address_of(host) is None and (parts.netloc.startswith("[") or not is_name(host)):

@@ -12,6 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from webapp.app import App
+from webapp.errors import StoreError, to_json
 from webapp.events import (
     ContextPruned,
     ContextRestored,
@@ -23,6 +24,7 @@ from webapp.events import (
 )
 from webapp.routes.answers import json_response
 from webapp.routes.api.routing import EXTENSION
+from webapp.routes.problems import RequestFault
 
 # Each session is a label value, and a metrics server keeps every one it ever saw.
 SESSIONS_SHOWN = 200
@@ -148,7 +150,10 @@ class WebhookCounts(Collector):
 def healthz() -> Response:
     """Answer 200 if the store and the queue work, 503 with the reason otherwise."""
     app: App = current_app.extensions[EXTENSION]
-    app.store.check()
+    try:
+        app.store.check()
+    except StoreError as error:  # of any kind: the server may work again without a restart
+        raise RequestFault(503, to_json(error)["error"]["type"], str(error)) from error
     if app.queue is not None:
         app.queue.check()
     return json_response({"status": "ok"})

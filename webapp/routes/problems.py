@@ -17,25 +17,10 @@ from pydantic import ValidationError
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from webapp.bodies import refusal
-from webapp.errors import Detail, error_body, is_failure, status_of, to_json
+from webapp.errors import HTTP_TYPES, Detail, error_body, is_failure, status_of, to_json
 from webapp.routes.answers import json_response
 
 log = logging.getLogger("coppice.http")
-
-# Our short and stable names for HTTP's own failures.
-HTTP_TYPES = {
-    400: "malformed",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "timeout",
-    411: "length_required",
-    413: "too_large",
-    414: "too_long",
-    415: "unsupported_type",
-    416: "bad_range",
-    431: "too_large",
-}
 
 
 class RequestFault(Exception):

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
+from http.client import responses
 from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -26,6 +27,7 @@ from webapp.access.requests import is_every_address
 from webapp.config import Config
 from webapp.errors import Invalid, StoreError
 from webapp.serving.capacity import OF_PROXY, Capacity
+from webapp.serving.refusals import raw_answer, unreadable
 
 # Connections that wait in the system's queue while all threads are busy.
 BACKLOG = 128
@@ -236,6 +238,12 @@ class WerkzeugServer:
             """Speaks HTTP/1.1, so that connections stay open, and logs nothing."""
 
             protocol_version = "HTTP/1.1"
+
+            def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+                """Answer a request that cannot be read."""
+                self.close_connection = True
+                with suppress(OSError):
+                    self.wfile.write(raw_answer(unreadable(code, explain or message or responses[code])))
 
             def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
                 """Log nothing: /metrics counts requests."""

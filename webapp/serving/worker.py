@@ -22,10 +22,12 @@ from typing import Any
 from gunicorn import http, sock, util
 from gunicorn.workers.gthread import ThreadWorker
 
-from webapp.access.guard import refusal_response, too_busy
+from webapp.access.gate import Refusal
+from webapp.access.guard import too_busy
 from webapp.errors import CoppiceError
 from webapp.live.websockets import KEEP
-from webapp.serving.arrival import END_OF_HEAD, Arrival, UploadReader
+from webapp.serving.arrival import Arrival, UploadReader
+from webapp.serving.refusals import raw_answer, unreadable
 
 # Connections whose request is still arriving. One more closes the one that has waited longest.
 ARRIVING = 512
@@ -41,6 +43,14 @@ LAST_SECONDS = 2.0
 AGAIN_SECONDS = 1.0
 # The headers of a request as they came, in the environment of WSGI, which has those of one name joined.
 HEADERS = "gunicorn.headers"
+# gunicorn's errors of reading a request, and their statuses; any other one is a 400.
+UNREADABLE = (
+    (http.errors.LimitRequestLine, 414),
+    (http.errors.ExpectationFailed, 417),
+    (http.errors.LimitRequestHeaders, 431),
+    (http.errors.UnsupportedTransferCoding, 501),
+)
+FAILED = Refusal("500 Internal Server Error", "internal", "the server failed; see its log")
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -162,11 +172,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def refuse(self, conn: Arrival, what: str) -> None:
         """Answer 503 from the event loop, and close."""
-        response = refusal_response(too_busy(what), for_program=True)
-        lines = [f"HTTP/1.1 {response.status}".encode(), b"Connection: close"]
-        lines += [f"{name}: {value}".encode() for name, value in response.headers]
         with suppress(OSError):
-            conn.sock.send(b"\r\n".join(lines) + END_OF_HEAD + response.get_data())
+            conn.sock.send(raw_answer(too_busy(what)))
         self.linger(conn)
 
     def linger(self, conn: Arrival) -> None:
@@ -233,8 +240,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return bool(request) and bool(self._keepalive_after(conn, self.handle_request(request, conn)))
         except (http.errors.NoMoreData, StopIteration, OSError):
             return False  # disconnected, stalled, or now a websocket
-        except Exception as error:  # noqa: BLE001  # answered as gunicorn does, 400 or 500
-            self.handle_error(request, conn.sock, conn.client, error)
+        except Exception as error:
+            if request is None and isinstance(error, http.errors.ParseException):
+                self.log.warning("invalid request from %s: %s", conn.client[0], error)
+                status = next((status for kind, status in UNREADABLE if isinstance(error, kind)), 400)
+                answer = unreadable(status, str(error))
+            else:  # the application answers its own failures
+                self.log.exception("a request failed outside of the application")
+                answer = FAILED
+            with suppress(OSError):
+                conn.sock.sendall(raw_answer(answer))
             return False
 
     def load_wsgi(self) -> None:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from webapp.config import BUSY_SECONDS, Database
-from webapp.errors import DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.errors import BusyStore, ClosedStore, DamagedStore, RefusedRow, StoreError
 from webapp.store.access import Access
 from webapp.store.aftermaths import Aftermaths
 from webapp.store.context import Contexts
@@ -79,7 +79,7 @@ class Store:
         self.leases = Leases(self.db)
         self.dump = Dump(self.db)
         self._inspected = False
-        self._unwritable = False
+        self._failed: StoreError | None = None  # why the last write failed, if the next may fail too
 
     @contextmanager
     def write(self, session_id: str | None = None) -> Iterator[None]:
@@ -87,10 +87,12 @@ class Store:
         try:
             with self.db.write(session_id):
                 yield
-        except (FullDisk, ReadOnlyStore):
-            self._unwritable = True
+        except (BusyStore, ClosedStore, RefusedRow):  # says nothing about the disk
             raise
-        self._unwritable = False
+        except StoreError as error:
+            self._failed = error
+            raise
+        self._failed = None
 
     def read(self) -> AbstractContextManager[None]:
         """Run several queries on one snapshot."""
@@ -103,16 +105,19 @@ class Store:
     def check(self) -> None:
         """Raise an error unless the database answers and its file is sound; the first call starts a check of all pages.
 
-        After a write for which there was no room, or no permission, it tries to write.
+        After a write that the disk did not take, it tries to write; while others write, that error is still the answer.
 
         Raises:
             DamagedStore: pages of the file cannot be used.
             StoreError: the database does not answer, or cannot be written.
         """
         self.db.value("SELECT 1 FROM sessions LIMIT 1")
-        if self._unwritable:
-            with self.write():
-                self.small.put_revision(HEALTH, self.small.revision(HEALTH) + 1)
+        if failed := self._failed:
+            try:
+                with self.write():
+                    self.small.put_revision(HEALTH, self.small.revision(HEALTH) + 1)
+            except BusyStore:
+                raise failed from None
         if self.db.damage:
             raise DamagedStore(self.db.damage)
         if not self._inspected:

@@ -66,20 +66,27 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     there = path.lstat() if os.path.lexists(path) else None
     if there is not None and stat.S_ISLNK(there.st_mode):
         raise Conflict(f"{path} is a link; name the file itself")
-    if there is not None and not stat.S_ISREG(there.st_mode):
-        with path.open("wb") as file:
-            yield file
-        return
-    try:
+    with naming(path):
+        if there is not None and not stat.S_ISREG(there.st_mode):
+            with path.open("wb") as file:
+                yield file
+            return
         number, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        error.filename = str(path)  # not the name that we made up
-        raise
+        try:
+            with os.fdopen(number, "wb") as file:
+                yield file
+            os.chmod(part, OWNER_ONLY if there is None else stat.S_IMODE(there.st_mode))  # noqa: PTH101
+            os.replace(part, path)  # noqa: PTH105
+        finally:
+            with suppress(OSError):
+                os.unlink(part)  # noqa: PTH108
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Let errors of the system name this file: those of a write name none, and others one that we made up."""
     try:
-        with os.fdopen(number, "wb") as file:
-            yield file
-        os.chmod(part, OWNER_ONLY if there is None else stat.S_IMODE(there.st_mode))  # noqa: PTH101
-        os.replace(part, path)  # noqa: PTH105
-    finally:
-        with suppress(OSError):
-            os.unlink(part)  # noqa: PTH108
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise

@@ -13,7 +13,7 @@ from scoring.assembly.snapshot import BY_BUDGET, AssemblyConfig, Item, Snapshot
 from scoring.budget import TokenBudget
 from scoring.errors import UnknownFormat
 from scoring.formats import FORMATS
-from scoring.messages import FileReference, Message, ToolCall, ToolResult, message
+from scoring.messages import FileReference, Message, Reasoning, ToolCall, ToolResult, message
 from scoring.settings import Settings
 from scoring.summary import Summary
 from tests.scoring.builders import BALANCED, calls, model, results, system, user
@@ -366,6 +366,13 @@ class TestRepairs:
         made = build([model(), user()], config=AssemblyConfig(format="anthropic"))
         assert made.messages[0].role == "user"
         assert len(made.messages) == 3
+
+    @pytest.mark.parametrize("left_out", [user(""), user("  "), Message("assistant", (Reasoning("hm"),))])
+    def test_begin_a_list_by_what_is_written_of_it(self, left_out: Message) -> None:  # X6
+        """Empty messages and thoughts of another format are left out, so the one behind them begins the list."""
+        config = AssemblyConfig(format="anthropic")
+        assert build([left_out, user(), model()], config=config).notes == ()
+        assert len(build([left_out, model(), user()], config=config).notes) == 1
 
     def test_put_a_user_into_a_list_without_one(self) -> None:  # X6, P2
         """Providers require a user message; a missing system message is not added."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.disks import AVAILABLE, disk
 from tests.webapp.commands.running import Run
 from webapp.store import Store
 from webapp.store.sqlite import backup
@@ -126,6 +127,29 @@ class TestBackup:
         assert run("backup", tmp_path / "copy.db").code == 1
         assert not list(tmp_path.glob("copy.db*"))
 
+    def test_names_the_target_if_it_cannot_be_written(self, run: Run, tmp_path: Path) -> None:
+        """The source has room."""
+        said(run, tmp_path, "one")
+        done = run("backup", tmp_path / "missing" / "copy.db")
+        assert (done.code, str(tmp_path / "missing" / "copy.db") in done.err) == (1, True)
+
+    @pytest.mark.skipif(not AVAILABLE, reason="SQLite's functions cannot be reached in this Python")
+    @pytest.mark.parametrize(
+        ("fault", "words"), [("disk full", "no room left for {}"), ("write fails", "copying {} failed")]
+    )
+    def test_names_the_disk_that_fails(
+        self, run: Run, tmp_path: Path, db: Path, fault: str, words: str
+    ) -> None:
+        """That of the copy for a write, and that of the store for a read."""
+        said(run, tmp_path, "one")
+        (tmp_path / "other").mkdir()
+        with disk(tmp_path / "other") as failing, failing.failing(fault, 0):
+            done = run("backup", tmp_path / "other" / "copy.db")
+        assert (done.code, words.format(tmp_path / "other" / "copy.db") in done.err) == (1, True)
+        with disk(db.parent) as failing, failing.failing("read fails", 0):
+            done = run("backup", tmp_path / "other" / "copy.db")
+        assert (done.code, f"copying {db} failed" in done.err) == (1, True)
+
 
 class TestRestore:
     """Restoring a backup."""
@@ -151,6 +175,24 @@ class TestRestore:
             assert len(store.sessions.all()) == 1
         assert done.code == 1
         assert "in use" in done.err
+
+    def test_refuses_the_store_itself(self, run: Run, tmp_path: Path, db: Path) -> None:
+        """Whatever its path; no server is to be stopped for that, and nothing is written."""
+        said(run, tmp_path, "one")
+        (tmp_path / "link.db").symlink_to(db)
+        for file in (db, tmp_path / "link.db"):
+            done = run("restore", file)
+            assert (done.code, "is the store itself" in done.err) == (2, True)
+        assert not list(tmp_path.glob("*.replaced-*"))
+
+    @pytest.mark.skipif(not AVAILABLE, reason="SQLite's functions cannot be reached in this Python")
+    def test_blames_no_server_for_a_full_disk(self, run: Run, tmp_path: Path, db: Path) -> None:
+        """Locking the store needs room, too."""
+        said(run, tmp_path, "one")
+        run("backup", tmp_path / "copy.db")
+        with disk(db.parent) as failing, failing.failing("disk full", 0):
+            done = run("restore", tmp_path / "copy.db")
+        assert (done.code, f"no room left for {db}" in done.err) == (1, True)
 
     def test_refuses_a_file_that_is_no_store(self, run: Run, tmp_path: Path) -> None:
         """The store is not replaced."""

@@ -15,6 +15,8 @@ from webapp.commands.cli import COMMANDS, code_of, main
 from webapp.errors import BusyStore, Conflict, Invalid, NotFound
 from webapp.store import Store
 
+FULL = Path("/dev/full")
+
 
 class TestErrors:
     """Errors, which are one line on stderr with what is wrong, where, and what to do."""
@@ -120,6 +122,29 @@ class TestTheModule:
             env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         )  # fmt: skip
         assert (done.returncode, len(done.stderr.splitlines())) == (code, int(code > 0))
+
+    @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    @pytest.mark.parametrize(
+        ("command", "said"),
+        [
+            ("sessions --json --db a.db >/dev/full", "coppice: stdout: no space left on device\n"),
+            ("prune a.json --max-tokens 9 >/dev/full", "coppice: stdout: no space left on device\n"),
+            ("--version >/dev/full", "coppice: stdout: no space left on device\n"),
+            ("prune a.json --max-tokens 9 -o /dev/full", "coppice: /dev/full: no space left on device\n"),
+            ("sessions --db nowhere.db 2>/dev/full", ""),
+        ],
+    )
+    def test_names_a_full_output(self, command: str, said: str, unbuffered: str, tmp_path: Path) -> None:
+        """The code is 1, whether a write or the last flush fails; a full stderr leaves the code as it is."""
+        Store(tmp_path / "a.db").close()
+        (tmp_path / "a.json").write_text(json.dumps([{"role": "user", "content": "hello " * 9_000}]))
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'"$0" -m webapp {command}', sys.executable], check=False, cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": unbuffered},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr.endswith(said)) == (1 if said else 2, True)
 
     @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
     def test_prints_all_titles_in_any_encoding(self, encoding: str, tmp_path: Path) -> None:

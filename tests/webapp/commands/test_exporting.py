@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from scoring.formats import FORMATS
 from tests.webapp.commands.running import Run
+from webapp.commands.cli import lower_first
 from webapp.services.transfer.exporting import NAMES, Exporting
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
@@ -92,20 +94,23 @@ class TestExporting:
         assert run("export", session, "-o", os.devnull).code == 0
         assert Path(os.devnull).is_char_device()
 
+    @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO])
     def test_that_fails_leaves_the_file_unchanged(
-        self, fed: tuple[Run, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, fed: tuple[Run, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
     ) -> None:
-        """An incomplete export does not replace an earlier one."""
+        """An incomplete export does not replace an earlier one; the message names the file, and the code is 1."""
         run, session = fed
         (tmp_path / "out.jsonl").write_text("whole")
 
         def breaks_off(*_: object) -> tuple[str, str, Iterator[bytes]]:
             def chunks() -> Iterator[bytes]:
                 yield b"half"
-                raise OSError("the disk is full")
+                raise OSError(error, os.strerror(error))
 
             return "", "", chunks()
 
         monkeypatch.setattr(Exporting, "export", breaks_off)
-        assert run("export", session, "-o", tmp_path / "out.jsonl").code != 0
+        done = run("export", session, "-o", tmp_path / "out.jsonl")
+        said = f"coppice: {tmp_path / 'out.jsonl'}: {lower_first(os.strerror(error))}\n"
+        assert (done.code, done.err) == (1, said)
         assert [(file.name, file.read_text()) for file in tmp_path.glob("out*")] == [("out.jsonl", "whole")]

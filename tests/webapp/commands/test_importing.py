@@ -181,12 +181,13 @@ class TestLinks:
     """Links in an imported folder."""
 
     def test_to_elsewhere_are_skipped_and_reported(self, run: Run, tmp_path: Path) -> None:
-        """A folder of another user must not include other files."""
+        """A folder of another user must not include other files; a link within it is no second session."""
         inside, secret = tmp_path / "in", tmp_path / "secret.jsonl"
         inside.mkdir()
         secret.write_text('{"role": "user", "content": "secret"}')
         (inside / "a.jsonl").symlink_to(secret)
         (inside / "own.json").write_text('[{"role": "user", "content": "mine"}]')
+        (inside / "again.json").symlink_to("own.json")
         done = run("import", inside)
-        assert "1 message added" in done.out
+        assert done.out.count("1 message added") == len(done.out.splitlines()) == 1
         assert f"{inside / 'a.jsonl'} leads out of {inside}" in done.err

@@ -26,7 +26,7 @@ class TestTheCommand:
         """The list is a table or JSON."""
         run("token", "--role", "viewer")
         [row] = json.loads(run("token", "list", "--json").out)
-        assert (row["number"], row["role"], row["revoked_at"]) == ("1", "viewer", None)
+        assert (row["number"], row["role"], row["revoked_at"]) == (1, "viewer", None)
 
     def test_creates_a_token_that_can_only_send(self, run: Run) -> None:
         """The instructions are for a machine, not for a browser."""

@@ -140,6 +140,13 @@ class TestAddresses:
             check_url(url)
         assert refused.value.details[0]["field"] == "url"
 
+    @pytest.mark.parametrize("port", ["0", "00", "65536", "99999", "http", "-1"])
+    def test_of_no_port_are_refused(self, port: str) -> None:
+        """The error is about the port, and names it."""
+        for host in ("example.org", "[::1]"):
+            with pytest.raises(Invalid, match=f"expected a port from 1 to 65535, got {port}$"):
+                check_url(f"https://{host}:{port}/hook")
+
     def test_are_checked_after_the_name_is_resolved(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A name can change its address, so the connection is checked before anything is sent."""
         monkeypatch.setattr(webhook, "refused", lambda host: host == "127.0.0.1")

@@ -14,7 +14,7 @@ from tests.webapp.building import mid
 from tests.webapp.promises import Client
 from webapp.app import App
 from webapp.bodies import PruneBody
-from webapp.errors import BusyStore, FullDisk
+from webapp.errors import BusyStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.events import (
     ContextPruned,
     ContextRestored,
@@ -50,11 +50,15 @@ class TestLiveness:
         """The store can be read."""
         assert client.get("/healthz").json == {"status": "ok"}
 
+    @pytest.mark.parametrize("error", [FullDisk, ReadOnlyStore, StoreError])
     def test_fails_while_nothing_can_be_stored(
-        self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch
+        self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch, error: type[StoreError]
     ) -> None:
-        """After a write without room or permission, until one succeeds, which the check itself tries."""
-        full, run = [FullDisk("no room left")], app.store.db.run
+        """After a write without room or permission, or on a broken disk, until one succeeds; the check itself tries.
+
+        While others write, the reason is still the answer.
+        """
+        full, run = [error("no room left")], app.store.db.run
 
         def run_if_there_is_room(sql: str, values: Sequence[object] = ()) -> int:
             if full:
@@ -63,9 +67,11 @@ class TestLiveness:
 
         monkeypatch.setattr(app.store.db, "run", run_if_there_is_room)
         assert client.get("/healthz").status_code == 200
-        assert client.post("/api/memories", json={"text": "x"}).status_code == 503
-        answer = client.get("/healthz")
-        assert (answer.status_code, answer.json["error"]["message"]) == (503, "no room left")
+        assert client.post("/api/memories", json={"text": "x"}).status_code in (500, 503)
+        for _ in range(2):
+            answer = client.get("/healthz")
+            assert (answer.status_code, answer.json["error"]["message"]) == (503, "no room left")
+            full[0] = BusyStore("busy")
         full.clear()
         assert client.get("/healthz").json == {"status": "ok"}
         assert list(app.verify()) == []

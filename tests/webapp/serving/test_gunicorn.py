@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 from collections.abc import Iterator
@@ -149,6 +150,32 @@ class TestTheCommand:
             answer = read_until(connection, b"never")
         assert answer.startswith(b"HTTP/1.1 400 ")
         assert b"broke off" in answer
+
+    @pytest.mark.parametrize(
+        ("request_", "status", "kind"),
+        [
+            (f"GET /api/sessions?q={'a' * 9_000} HTTP/1.1\r\n\r\n", 414, "too_long"),
+            (f"GET /api/sessions HTTP/1.1\r\nX: {'a' * 90_000}\r\n\r\n", 431, "too_large"),
+            ("GET /api/sessions HTTP/1.1\r\na b: c\r\n\r\n", 400, "malformed"),
+            (
+                "POST /api/import HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+                400,
+                "malformed",
+            ),
+            ("POST /api/import HTTP/1.1\r\nTransfer-Encoding: x\r\n\r\n", 501, "malformed"),
+            ("POST /api/import HTTP/1.1\r\nExpect: x\r\n\r\n", 417, "malformed"),
+            ("nothing\r\n\r\n", 400, "malformed"),
+        ],
+    )
+    def test_answers_an_unreadable_request_in_json(
+        self, served: str, request_: str, status: int, kind: str
+    ) -> None:  # X1
+        """No route sees it, and programs read its answer like any other."""
+        with asked(served, request_) as connection:
+            head, _, body = read_until(connection, b"}}").partition(b"\r\n\r\n")
+        assert head.startswith(f"HTTP/1.1 {status} ".encode())
+        assert json.loads(body)["error"]["type"] == kind
+        assert b"Content-Type: application/json" in head
 
     def test_frees_its_port_when_it_is_killed(self, tmp_path: Path) -> None:
         """No second process keeps the port."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import socket
 import sys
@@ -15,6 +16,7 @@ import pytest
 from scoring.tokens import TokenCounter
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
+from tests.webapp.live.raw import read_until
 from webapp.config import is_loopback
 from webapp.errors import Invalid
 from webapp.serving.server import has_gunicorn, listen, tune_interpreter, url_of
@@ -85,6 +87,26 @@ class TestWerkzeug:
         with httpx.Client(base_url=live_server.url, timeout=PATIENCE) as client:
             assert [client.get("/healthz").status_code for _ in range(3)] == [200] * 3
             assert client.get("/healthz").http_version == "HTTP/1.1"
+
+    @pytest.mark.parametrize(
+        ("sent", "status", "kind"),
+        [
+            (f"GET /api/sessions?q={'a' * 70_000} HTTP/1.1\r\n\r\n", 414, "too_long"),
+            (f"GET /api/sessions HTTP/1.1\r\nX: {'a' * 90_000}\r\n\r\n", 431, "too_large"),
+            ("GET /api/sessions HTTP/9.1\r\n\r\n", 505, "malformed"),
+            ("nothing\r\n\r\n", 400, "malformed"),
+        ],
+    )
+    def test_answers_an_unreadable_request_in_json(
+        self, live_server: Server, sent: str, status: int, kind: str
+    ) -> None:  # X1
+        """As gunicorn's worker does."""
+        url = httpx.URL(live_server.url)
+        with socket.create_connection((url.host, url.port), timeout=PATIENCE) as connection:
+            connection.sendall(sent.encode())
+            head, _, body = read_until(connection, b"}}").partition(b"\r\n\r\n")
+        assert head.startswith(f"HTTP/1.1 {status} ".encode())
+        assert json.loads(body)["error"]["type"] == kind
 
     def test_leaves_its_port_when_it_ends(self, tmp_path: Path) -> None:
         """Nobody waits for an answer of a server that ended, and another one can listen there."""

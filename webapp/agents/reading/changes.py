@@ -19,6 +19,8 @@ from webapp.agents.reading.finding import walk
 log = logging.getLogger(__name__)
 
 FALLBACK_SECONDS = 2.0
+# The error that ends the reports when a file changes whose name is not UTF-8; new reports can begin behind it.
+UNDECODABLE = "Unable to decode path"
 # A change is reported after one or two of these without another one.
 STEP_MS = 20
 
@@ -83,11 +85,12 @@ def changes(
                 yield from _reported(roots, stop, snapshot, rescan)
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
-                log.warning(
-                    "changes are not reported by the system; looking every few seconds instead: %s", error
-                )
-                poll = FALLBACK_SECONDS
-        stop.wait(poll)
+                if UNDECODABLE not in str(error):
+                    log.warning(
+                        "changes are not reported by the system; looking every few seconds instead: %s", error
+                    )
+                    poll = FALLBACK_SECONDS
+        stop.wait(poll or FALLBACK_SECONDS)
         if not stop.is_set() and (found := snapshot.changed()):
             yield found
 
@@ -102,7 +105,7 @@ def _reported(
         if any(root.is_dir() for root in roots):
             yield snapshot.changed()
         return
-    looked = time.monotonic()
+    looked = float("-inf")  # what changed before the reports began is found at once
     for batch in watch(
         *there, watch_filter=None, stop_event=stop, debounce=200, step=STEP_MS, rust_timeout=1000,
         yield_on_timeout=True, raise_interrupt=False, ignore_permission_denied=True,

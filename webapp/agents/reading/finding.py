@@ -2,8 +2,9 @@
 
 Only regular files are opened: opening a pipe would wait until another program writes to it.
 
-Folders that cannot be read are left out. Links are followed once, and only to targets below the folder that is
-searched: otherwise anybody who can write there could make us show any file of this user. Other links are logged.
+Folders that cannot be read are left out. So are links: what one leads to below the folder that is searched is found
+by its own name, and is one session. A link that leads out is logged; if it were followed, anybody who can write there
+could make us show any file of this user.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def list_files(root: Path, ending: str | tuple[str, ...], within: Path | None = 
     except OSError:
         return []
     if S_ISREG(about.st_mode):
-        wanted = root.name.endswith(ending) and not leads_out(root, root.parent)
+        wanted = root.name.endswith(ending) and not (leads_out(root, root.parent) or root.is_symlink())
         return [Found(root, about.st_mtime, about.st_size)] if wanted else []
     found = [
         Found(Path(entry.path), stat.st_mtime, stat.st_size)
@@ -103,7 +104,7 @@ def transcripts_below(
 def walk(
     folder: str, _depth: int = 0, _seen: set[tuple[int, int]] | None = None, _root: str | None = None
 ) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-    """Yield (directory entry, stat) of every regular file below `folder`, in no order."""
+    """Yield (directory entry, stat) of every regular file below `folder`, in no order, without links."""
     root = _root or folder
     seen = set() if _seen is None else _seen
     try:
@@ -117,9 +118,9 @@ def walk(
         return
     for entry in entries:
         try:
-            if entry.is_symlink() and leads_out(entry.path, root):
-                continue
-            if entry.is_dir():
+            if entry.is_symlink():
+                leads_out(entry.path, root)  # which logs it
+            elif entry.is_dir():
                 yield from walk(entry.path, _depth + 1, seen, root)
             elif entry.is_file():
                 yield entry, entry.stat()

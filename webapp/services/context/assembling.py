@@ -8,15 +8,15 @@ the same bytes; reading changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
 from scoring.errors import InvalidList
-from scoring.formats import FORMATS, encode, native_format, validate, with_wire_format
+from scoring.formats import FORMATS, encode, is_empty, native_format, validate, with_wire_format
 from scoring.history import Features, rated, reads_keywords
-from scoring.messages import Message, Text
+from scoring.messages import Message, Reasoning, Text
 from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.agents import AGENTS
@@ -152,17 +152,18 @@ def _encoded(messages: Sequence[Message], items: Sequence[ViewItem], row: Sessio
     known = messages if listed is not None and _as_read(messages, items) else None
     if listed is None:
         listed = encode(messages, name, _into(row, name, envelope))
+    places = {id(s.message.wire): n for n, s in enumerate(items) if s.message.wire is not None}
     faults, notes = _faults(listed, name, known), list[str]()
     # If a fault of the list as a whole is left, every message that would be invalid by itself is rewritten.
     for wrong in (set(faults), None):
         if faults:
-            rewritten, notes = _rewritten(messages, name, wrong)
+            rewritten, notes = _rewritten(messages, places, name, wrong)
             envelope = _envelope(row, name)
             listed = encode(rewritten, name, _into(row, name, envelope))
             faults = _faults(listed, name)
     if faults:
         raise InvalidList(validate(listed, name, ready=False))
-    return _Encoded(listed, envelope, notes)
+    return _Encoded(listed, envelope, [*_left_out(messages, places, name), *notes])
 
 
 def _format_of(row: SessionRow) -> str:
@@ -197,13 +198,24 @@ def _faults(listed: Sequence[Any], name: str, known: Sequence[Message] | None = 
     return [_NUMBER.sub("", one) for one in validate(listed, name, ready=False, decoded=known)]
 
 
+def _left_out(messages: Sequence[Message], places: Mapping[int, int], name: str) -> list[str]:
+    """Return a note for each message of another format that has no content; thoughts are always left out."""
+    return [
+        f"message {places[id(m.wire)]}: empty; left out"
+        for m in messages
+        if m.wire is not None and m.wire.format != name and id(m.wire) in places
+        if is_empty(m) and not any(isinstance(p, Reasoning) for p in m.parts)
+    ]
+
+
 def _rewritten(
-    messages: Sequence[Message], name: str, faults: Container[str] | None
+    messages: Sequence[Message], places: Mapping[int, int], name: str, faults: Container[str] | None
 ) -> tuple[list[Message], list[str]]:
     """Return the messages, with those that have one of the `faults` rewritten, and a note for each of these.
 
-    Without `faults` any fault counts that a message has if it is sent alone. A server may answer with objects that it
-    would not accept: an empty list of calls, content that is null.
+    `places` has the place in the pruned view of each wire object's message. Without `faults` any fault counts that a
+    message has if it is sent alone. A server may answer with objects that it would not accept: an empty list of calls,
+    content that is null.
     """
     out, notes = list(messages), list[str]()
     for n, message in enumerate(messages):
@@ -216,7 +228,8 @@ def _rewritten(
         wrong = [one for one in own if one not in new and (faults is None or one in faults)]
         if wrong and len(new) <= len(own):
             out[n] = plain
-            notes.append(f"message {n}: invalid in {name} ({wrong[0]}); rewritten")
+            done = "left out" if is_empty(plain) else "rewritten"
+            notes.append(f"message {places.get(id(message.wire), n)}: invalid in {name} ({wrong[0]}); {done}")
     return out, notes
 
 

@@ -96,12 +96,19 @@ def put_back(source: Path, target: Path, kept: Path) -> bool:
 
 
 def _locked(connection: sqlite3.Connection, path: Path) -> bool:
-    """Lock a database until the connection is closed; return False if it is too damaged for that. Raises Conflict."""
+    """Lock a database until the connection is closed; return False if it is too damaged for that.
+
+    Raises:
+        Conflict: another process has it open.
+        sqlite3.OperationalError: it cannot be read or written.
+    """
     try:
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
         connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
         raise Conflict(f"{path} is in use: stop `coppice serve` first ({error})") from error
     except sqlite3.DatabaseError:
         return False

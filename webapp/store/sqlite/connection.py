@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 import time
@@ -65,6 +66,12 @@ LOCKED_OUT_WAIT_SECONDS = 0.05
 CACHE_KIB = 32_000
 EACH = 200  # rows that are read at a time
 MMAP_BYTES = 1 << 30
+INDEX_BYTES = 32 << 10  # by which the shared index grows (WALINDEX_PGSZ)
+# Errors of access to a disk, other than those of reading.
+WRITING = (
+    *(sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC),
+    *(sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_DELETE, sqlite3.SQLITE_FULL),
+)
 
 
 class Connections(Engine):
@@ -434,12 +441,19 @@ def _keep_checkpointing(
 
 
 @contextmanager
-def translated(doing: str, path: Path) -> Iterator[None]:
-    """Raise errors of SQLite and the system as ours, with the cause chained."""
+def translated(doing: str, path: Path, target: Path | None = None) -> Iterator[None]:
+    """Raise errors of SQLite and the system as ours, with the cause chained; those of writing name a given `target`."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise _store_error(error, doing, path) or error from error
+        at = target if target is not None and _is_of_writing(error) else path
+        raise _store_error(error, doing, at) or error from error
+
+
+def _is_of_writing(error: sqlite3.Error | OSError) -> bool:
+    """Return whether writing a copy failed, and not reading its source, of which the system itself reports nothing."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return isinstance(error, OSError) or code in WRITING
 
 
 def _store_error(error: BaseException, doing: str, path: Path) -> StoreError | None:
@@ -455,6 +469,14 @@ def _store_error(error: BaseException, doing: str, path: Path) -> StoreError | N
     return None
 
 
+def _is_full(folder: Path) -> bool:
+    """Return whether a disk has no room for the shared index, with which SQLite begins even to read."""
+    try:
+        return shutil.disk_usage(folder).free < INDEX_BYTES
+    except OSError:
+        return False
+
+
 def _damaged(path: Path, reason: str) -> DamagedStore:
     return DamagedStore(
         f"{path} is not a sound database: {reason}; put a copy back (`coppice restore`) or name another file"
@@ -467,7 +489,7 @@ def _operational(error: sqlite3.OperationalError, doing: str, path: Path) -> Sto
         return _damaged(path, NOT_UTF8)
     if "locked" in text or "busy" in text:
         return BusyStore(f"the database {path} is busy: another process is writing; try again")
-    if "full" in text:
+    if "full" in text or ("disk I/O" in text and _is_full(path.parent)):
         return FullDisk(f"no room left for {path}; nothing was stored. Free some space and try again")
     if "readonly" in text:
         return ReadOnlyStore(f"{path} is read-only: looking works, nothing can be stored")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from queue import Queue
+from typing import Any
 
 import pytest
+import watchfiles
+from watchfiles import Change
 
 from tests.waiting import PATIENCE
 from webapp.agents.reading import changes as watch
@@ -89,6 +94,30 @@ def test_polls_without_notifications(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "a.jsonl").write_text("{}\n")
     assert watching.until(tmp_path / "a.jsonl")
     assert watching.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_goes_on_after_a_name_that_is_not_utf8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Reports end when such a file changes, and begin again; a file that changed in between is found, too."""
+    begun = Queue[int]()
+
+    def counted(*roots: Path, **options: Any) -> Iterator[set[tuple[Change, str]]]:
+        begun.put(1)
+        return watchfiles.watch(*roots, **options)
+
+    monkeypatch.setattr(watch, "watch", counted)
+    monkeypatch.setattr(watch, "FALLBACK_SECONDS", 0.05)
+    watching = Watching([tmp_path], None)
+    for n in range(2):
+        begun.get(timeout=PATIENCE)
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")).write_text("{}\n" * (n + 1))
+        (tmp_path / f"{n}.jsonl").write_text("{}\n")
+        assert watching.until(tmp_path / f"{n}.jsonl")
+    begun.get(timeout=PATIENCE)
+    assert watching.stop()
+    assert not caplog.records
 
 
 def test_a_snapshot_names_new_and_changed_files(tmp_path: Path) -> None:

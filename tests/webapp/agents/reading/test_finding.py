@@ -44,7 +44,7 @@ def test_a_single_file_is_listed_without_a_look_beside_it(
 
 
 def test_circular_links_end(tmp_path: Path) -> None:
-    """A link to a parent folder is followed once, and a broken link is ignored."""
+    """A link to a parent folder is not followed, and a broken link is ignored."""
     (tmp_path / "a.jsonl").write_text("")
     (tmp_path / "ring").symlink_to(tmp_path)
     (tmp_path / "broken.jsonl").symlink_to(tmp_path / "gone")
@@ -86,7 +86,7 @@ def test_the_home_folder_follows_the_environment() -> None:
 
 
 def test_links_to_elsewhere_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Writing into a followed folder must not expose other files; links inside it are followed."""
+    """Writing into a followed folder must not expose other files; a file with links to it is found once."""
     inside, outside = tmp_path / "in", tmp_path / "out"
     for folder in (inside / "real", outside / "deep"):
         folder.mkdir(parents=True)
@@ -94,8 +94,12 @@ def test_links_to_elsewhere_are_reported(tmp_path: Path, caplog: pytest.LogCaptu
     (inside / "file.jsonl").symlink_to(outside / "deep" / "a.jsonl")
     (inside / "folder").symlink_to(outside)
     (inside / "again.jsonl").symlink_to(inside / "real" / "a.jsonl")
+    (inside / "real" / "beside.jsonl").symlink_to("a.jsonl")
+    (inside / "Another").symlink_to("real")
     (inside / "up").symlink_to("../out/deep")
-    assert sorted(found.path.name for found in list_files(inside, ".jsonl")) == ["a.jsonl", "again.jsonl"]
+    assert [found.path for found in list_files(inside, ".jsonl")] == [inside / "real" / "a.jsonl"]
+    assert list_files(inside / "real" / "beside.jsonl", ".jsonl") == []
+    assert "beside" not in caplog.text
     for name in ("file.jsonl", "folder", "up"):
         assert f"{inside / name} leads out of" in caplog.text
 

@@ -99,6 +99,26 @@ class TestContext:
         assert "rewritten" in made.notes[0]
         assert made.messages[0] == {"role": "user", "content": [image]}
 
+    @pytest.mark.parametrize("content", [None, [], ""])
+    @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+    def test_says_which_empty_message_is_left_out(self, app: App, content: Any, name: str) -> None:  # X6
+        """By its place in the caller's list; no opening line is made up for a list that begins with it."""
+        empty, task = {"role": "user", "content": content, "extra": 1}, wire("user", "task")
+        answer = wire("assistant", "a")
+        made = app.context.get(managed(app, empty, task, answer, empty, id="x", format="openai"), name)
+        places = [note.partition(":")[0] for note in made.notes if note.endswith("left out")]
+        accepted = content == "" and name == "openai"
+        assert places == ([] if accepted else ["message 0", "message 3"])
+        assert len(made.messages) == (4 if accepted else 2)
+
+    def test_counts_places_without_the_opening_line(self, app: App) -> None:  # X6
+        """A line put before the list does not move the places of the caller's messages."""
+        session = managed(
+            app, wire("assistant", "a"), wire("user", ""), wire("user", "b"), id="x", format="anthropic"
+        )
+        made = app.context.get(session, "anthropic")
+        assert [note.partition(":")[0] for note in made.notes[1:]] == ["message 1"]
+
     def test_leaves_out_messages_without_blocks(self, app: App) -> None:  # X6
         """Anthropic accepts no empty list of blocks from either side."""
         empty = [{"role": "assistant", "content": []}, {"role": "user", "content": []}]

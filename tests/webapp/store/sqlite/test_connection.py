@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from threading import Barrier, Event, Thread, current_thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -308,6 +310,18 @@ class TestErrors:
         with pytest.raises(FullDisk, match="nothing was stored"), store.write():
             store.small.put_setting("x", "y" * 1_000_000)
         assert setting(store) is None
+
+    @pytest.mark.skipif(not AVAILABLE, reason="SQLite's functions cannot be reached in this Python")
+    def test_name_a_full_disk_even_to_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """SQLite first makes its shared index; without room for that it reports an error of the disk."""
+        Connections(tmp_path / "a.db").close()
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4_096))
+        with (
+            disk(tmp_path) as failing,
+            failing.failing("read fails", 0),
+            pytest.raises(FullDisk, match=r"a\.db"),
+        ):
+            Connections(tmp_path / "a.db")
 
     def test_name_a_file_that_is_no_database(self, tmp_path: Path) -> None:
         """A file of something else is not touched."""
