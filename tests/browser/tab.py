@@ -30,6 +30,12 @@ LASTING = (
     (BrowserContext, "new_cdp_session"),
 )
 
+# Takes the focus away, and scrolls the page and everything in it to its beginning.
+AT_REST = """() => {
+  document.activeElement.blur();
+  for (const one of document.querySelectorAll("*")) if (one.scrollTop) one.scrollTop = 0;
+}"""
+
 
 class Tab:
     """The tab of a worker; a new one after a test that made a lasting change, or that opened other tabs."""
@@ -97,7 +103,7 @@ class Tab:
         if (page := self._reusable(self._shown is not None)) is not None:
             page.unroute_all(behavior="ignoreErrors")
             _restore(page)
-            page.evaluate("() => (document.activeElement.blur(), scrollTo(0, 0))")
+            page.evaluate(AT_REST)
 
     def _reusable(self, reachable: bool) -> Page | None:
         """Return the tab; None if it cannot be as it was before the test, and then it is closed."""

@@ -94,6 +94,7 @@ class TestLooking:
         page.set_viewport_size({"width": 390, "height": 700})
         page.emulate_media(color_scheme="dark")
         page.get_by_label("Fresh tail").focus()
+        page.evaluate("scrollTo(0, 500)")
         shared_tab.rest()
         assert looking.at(open_settings) is page
         assert page.evaluate("[globalThis.opened, innerWidth, scrollY]") == [True, SCREEN["width"], 0]
