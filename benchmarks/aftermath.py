@@ -33,6 +33,8 @@ LENGTHS = (5, 10, STEPS, 40)
 # The beginning of the summary that stands first in the part behind a compaction.
 CONTINUED = "This session is being continued"
 
+Part = list[tuple[Message, int]]
+
 
 class Found(NamedTuple):
     """The events of one session by their kind, and its stretches without one."""
@@ -58,22 +60,29 @@ def of_transcripts(made: App, steps: int) -> Iterator[Found]:
             yield Found(row.source, events, counter.elsewhere)
 
 
-def of_parts(path: Path, steps: int) -> Iterator[Found]:
-    """Yield the labelled sessions of which several parts are there."""
-    parts: dict[str, list[list[Message]]] = defaultdict(list)
+def read_parts(path: Path) -> list[list[Part]]:
+    """Return the labelled sessions, each as its parts of messages with their tokens."""
+    parts: dict[str, list[Part]] = defaultdict(list)
     with gzip.open(path) as file:
         for line in file:
             session = orjson.loads(line)
-            name = session["id"].rpartition("-")[0]
-            parts[name].append(list(decode(session["messages"], "openai").messages))
-    for several in parts.values():
+            decoded = decode(session["messages"], "openai").messages
+            own = [
+                (one, estimate_message_tokens(one)) for one in decoded if not one.text.startswith(CONTINUED)
+            ]
+            parts[session["id"].rpartition("-")[0]].append(own)
+    return list(parts.values())
+
+
+def of_parts(sessions: Iterable[list[Part]], steps: int) -> Iterator[Found]:
+    """Yield the labelled sessions of which several parts are there."""
+    for parts in sessions:
         counter = AftermathCounter("", steps)
-        for number, messages in enumerate(several):
+        for number, part in enumerate(parts):
             if number:
                 counter.begin(f"compaction {number}")
-            for message in messages:
-                if not message.text.startswith(CONTINUED):
-                    counter.add(message, estimate_message_tokens(message))
+            for message, tokens in part:
+                counter.add(message, tokens)
         if counter.aftermaths:
             events = [("compaction", one) for one in counter.aftermaths.values()]
             yield Found("claude-code, labelled", events, counter.elsewhere)
@@ -139,10 +148,8 @@ def main(argument: str | None = None) -> str:
     labelled = folder / "retention" / "coding.jsonl.gz"
     with app() as made:
         imported(made, folder / "transcripts")
-        found = {
-            n: [*of_transcripts(made, n), *(of_parts(labelled, n) if labelled.exists() else ())]
-            for n in LENGTHS
-        }
+        parts = read_parts(labelled) if labelled.exists() else []
+        found = {n: [*of_transcripts(made, n), *of_parts(parts, n)] for n in LENGTHS}
     real = {n: [each for each in found[n] if each.elsewhere.windows] for n in LENGTHS}
     return "\n\n".join(
         [

@@ -6,13 +6,15 @@ A script error, a refused style or script, or an unexpected line in the console 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, expect
 
-from tests.browser.tab import SCREEN, Tab
+from tests.browser.looking import Look, Looking, only_looking
+from tests.browser.tab import SCREEN, Opening, Tab
 from tests.browser.writing import ClaudeFolder
 from tests.ports import free_port
 from tests.servers import Server, running_server
@@ -39,8 +41,9 @@ def port() -> int:
 
 
 @pytest.fixture
-def server(tmp_path: Path, folder: ClaudeFolder, port: int) -> Iterator[Server]:
+def server(tmp_path: Path, folder: ClaudeFolder, port: int, looking: Looking) -> Iterator[Server]:
     """A running server with an empty store that follows `folder`."""
+    looking.leave()
     with running_server(tmp_path, env={"CLAUDE_CONFIG_DIR": str(folder.root)}, port=port) as running:
         yield running
 
@@ -101,11 +104,45 @@ def page(request: pytest.FixtureRequest, context: BrowserContext) -> Iterator[Pa
     tab.take_back(server.url if server else None)
 
 
+@pytest.fixture(scope="class")
+def looking(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, port: int, shared_tab: Tab
+) -> Iterator[Looking]:
+    """The page that tests of a class look at, and its server."""
+
+    @contextmanager
+    def serve() -> Iterator[Server]:
+        folder = tmp_path_factory.mktemp("looking")
+        given: dict[str, Any] = {"port": port, "env": {"CLAUDE_CONFIG_DIR": str(folder)}}
+        with ExitStack() as stack:
+            if request.config.getoption("--engine") == "postgresql":
+                given["db"] = stack.enter_context(request.getfixturevalue("cluster").database())
+            yield stack.enter_context(running_server(folder, **given))
+
+    looking = Looking(shared_tab, serve)
+    yield looking
+    looking.leave()
+
+
+@pytest.fixture
+def look(looking: Looking, shared_tab: Tab) -> Iterator[Look]:
+    """Opens a page, or finds it open where the last test looked at it; what could change it is then refused."""
+    with ExitStack() as stack:
+
+        def at(opening: Opening) -> Page:
+            page = looking.at(opening)
+            stack.enter_context(only_looking())
+            return page
+
+        yield at
+    shared_tab.rest()
+
+
 @pytest.fixture(autouse=True)
 def complaints(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """The errors and warnings of the pages; the test fails if any is left at its end."""
     said: list[str] = []
-    if "page" not in request.fixturenames:
+    if not {"page", "look"} & set(request.fixturenames):
         yield said
         return
     context: BrowserContext = request.getfixturevalue("context")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,8 +12,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser import writing
+from tests.browser.looking import Look
 from tests.browser.overview_page import DROP
 from tests.browser.session_page import APPLY
+from tests.browser.tab import Opening
 from tests.browser.waiting import drawn, hold, holds, intercept
 from tests.servers import Server
 from tests.waiting import PATIENCE
@@ -178,16 +179,14 @@ WATCH_MOTION = """
 ONLY_VIOLATIONS = {"resultTypes": ["violations"]}
 
 
+@pytest.mark.parametrize("open_page", PAGES, ids=lambda f: f.__name__, scope="class")
 class TestPages:
-    """Axe finds no violation on any page."""
+    """Each page, as it is opened here."""
 
-    @pytest.mark.parametrize("open_page", PAGES, ids=lambda f: f.__name__)
-    def test_have_no_violations(
-        self, page: Page, server: Server, open_page: Callable[[Page, Server], None]
-    ) -> None:
+    def test_have_no_violations(self, look: Look, open_page: Opening) -> None:
         """No rule is broken. The dark theme differs in colours only, so it is checked for contrast only."""
+        page = look(open_page)
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
-        open_page(page, server)
         light = Axe().run(page, options=ONLY_VIOLATIONS)
         assert light.violations_count == 0, light.generate_report()
         page.emulate_media(color_scheme="dark", reduced_motion="reduce")
@@ -195,28 +194,9 @@ class TestPages:
         dark = Axe().run(page, options={**ONLY_VIOLATIONS, **contrast})
         assert dark.violations_count == 0, dark.generate_report()
 
-    def test_have_no_violations_when_narrow(self, page: Page, server: Server) -> None:
-        """The cards and the sheet of a phone break no rule either."""
-        page.set_viewport_size({"width": 390, "height": 844})
-        page.emulate_media(reduced_motion="reduce")
-        open_overview(page, server)
-        overview = Axe().run(page, options=ONLY_VIOLATIONS)
-        assert overview.violations_count == 0, overview.generate_report()
-        page.get_by_role("link", name="Prune A managed session").click()
-        expect(page.locator(".side")).to_be_visible()
-        sheet = Axe().run(page, options=ONLY_VIOLATIONS)
-        assert sheet.violations_count == 0, sheet.generate_report()
-
-    @pytest.mark.parametrize(
-        "open_page",
-        [open_overview, open_plan, open_heaviest, open_settings, open_search, open_memory],
-        ids=lambda f: f.__name__,
-    )
-    def test_fit_a_screen_enlarged_four_times(
-        self, page: Page, server: Server, open_page: Callable[[Page, Server], None]
-    ) -> None:
+    def test_fit_a_screen_enlarged_four_times(self, look: Look, open_page: Opening) -> None:
         """At 320 pixels no page scrolls sideways, and no control begins left of the page."""
-        open_page(page, server)
+        page = look(open_page)
         page.set_viewport_size({"width": 320, "height": 640})
         expect(page.locator("h1")).to_be_visible()
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
@@ -228,13 +208,29 @@ class TestPages:
         assert cut == []
 
 
+class TestPhones:
+    """The cards and the sheet of a phone."""
+
+    def test_have_no_violations(self, page: Page, server: Server) -> None:
+        """They break no rule either."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.emulate_media(reduced_motion="reduce")
+        open_overview(page, server)
+        overview = Axe().run(page, options=ONLY_VIOLATIONS)
+        assert overview.violations_count == 0, overview.generate_report()
+        page.get_by_role("link", name="Prune A managed session").click()
+        expect(page.locator(".side")).to_be_visible()
+        sheet = Axe().run(page, options=ONLY_VIOLATIONS)
+        assert sheet.violations_count == 0, sheet.generate_report()
+
+
 class TestPreferences:
     """Pages follow the reader's system: contrast, motion, themes."""
 
-    def test_of_less_motion_are_respected(self, page: Page, server: Server) -> None:
+    def test_of_less_motion_are_respected(self, look: Look) -> None:
         """No element is animated, not even the live dot."""
+        page = look(open_overview)
         page.emulate_media(reduced_motion="reduce")
-        open_overview(page, server)
         assert page.locator(".live i").evaluate("dot => getComputedStyle(dot).animationName") == "none"
         assert page.locator(".gauge-part").first.evaluate(
             "part => getComputedStyle(part).transitionDuration"
@@ -242,6 +238,16 @@ class TestPreferences:
             "0s",
             "0.0s",
         )
+
+    def test_of_forced_colours_leave_bars_readable(self, look: Look) -> None:
+        """In forced colours the regions keep their hues and the track its outline."""
+        page = look(open_overview)
+        page.emulate_media(forced_colors="active")
+        assert (
+            page.locator(".gauge-part").first.evaluate("part => getComputedStyle(part).forcedColorAdjust")
+            == "none"
+        )
+        expect(page.locator(".gauge-track").first).to_have_css("border-top-width", "1px")
 
     def test_of_less_motion_hold_whatever_is_done(self, page: Page, server: Server) -> None:
         """Opening, hovering, pruning, new rows and jumps move and fade nothing; for other readers they do."""
@@ -274,16 +280,6 @@ class TestPreferences:
         page.goto(f"{server.url}/settings")
         assert page.evaluate("document.documentElement.dataset.theme") == "dark"
         assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
-
-    def test_of_forced_colours_leave_bars_readable(self, page: Page, server: Server) -> None:
-        """In forced colours the regions keep their hues and the track its outline."""
-        page.emulate_media(forced_colors="active")
-        open_overview(page, server)
-        assert (
-            page.locator(".gauge-part").first.evaluate("part => getComputedStyle(part).forcedColorAdjust")
-            == "none"
-        )
-        expect(page.locator(".gauge-track").first).to_have_css("border-top-width", "1px")
 
     def test_of_forced_colours_leave_dots_visible(self, page: Page, server: Server) -> None:
         """The dot of the connection, and those of the task types with values of their own, keep their colour."""

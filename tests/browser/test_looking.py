@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from tests.browser.looking import Look
 from tests.browser.session_page import row
 from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
@@ -82,6 +84,12 @@ def open_above_target(page: Page, server: Server, folder: ClaudeFolder) -> None:
     transcript.assistant("Done.", tokens=180_000)
     page.goto(server.url)
     page.get_by_role("link", name="Fix the login race", exact=True).click()
+
+
+def open_short(page: Page, server: Server) -> None:
+    """Open a session of a few messages without timestamps, with its chart."""
+    page.goto(f"{server.url}/sessions/{managed(server, 20)}")
+    expect(page.locator("token-chart canvas")).to_be_visible()
 
 
 class TestTheChart:
@@ -229,13 +237,6 @@ class TestTheChart:
         page.get_by_role("button", name=re.compile("show all again$")).click()
         expect(page.locator(".msg")).to_have_count(60)
 
-    def test_is_stacked_by_region(self, page: Page, server: Server) -> None:  # X19
-        """Each region has its colour in the chart."""
-        page.goto(f"{server.url}/sessions/{managed(server, 20)}")
-        expect(page.locator("token-chart canvas")).to_be_visible()
-        for name in ("user", "assistant"):
-            holds(page, PAINTED, f"var(--r-{name})")
-
     def test_remembers_the_chosen_axis(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
         """Time or messages: the next visit shows the axis chosen before."""
         transcript = folder.transcript()
@@ -252,12 +253,17 @@ class TestTheChart:
             page.reload()
             expect(across.get_by_role("button", name=axis)).to_have_attribute("aria-pressed", "true")
 
-    def test_has_no_time_axis_without_timestamps(self, page: Page, server: Server) -> None:
+    def test_has_no_time_axis_without_timestamps(self, look: Look) -> None:
         """Messages without a timestamp are shown by number, and Time cannot be chosen."""
-        page.goto(f"{server.url}/sessions/{managed(server, 10, tokens=50)}")
-        across = page.get_by_role("group", name="Horizontal axis")
+        across = look(open_short).get_by_role("group", name="Horizontal axis")
         expect(across.get_by_role("button", name="Messages")).to_have_attribute("aria-pressed", "true")
         expect(across.get_by_role("button", name="Time")).to_be_disabled()
+
+    def test_is_stacked_by_region(self, look: Look) -> None:  # X19
+        """Each region has its colour in the chart."""
+        page = look(open_short)
+        for name in ("user", "assistant"):
+            holds(page, PAINTED, f"var(--r-{name})")
 
     def test_draws_a_single_message_as_a_point(self, page: Page, server: Server) -> None:
         """A line of one point would be invisible, so a point is drawn."""
@@ -458,25 +464,29 @@ class TestNarrowScreens:
         assert shortened.evaluate(gap) >= 0
 
 
+@pytest.fixture(scope="class")
+def touched(browser: Browser) -> Iterator[Page]:
+    """The page of a phone."""
+    phone: ViewportSize = {"width": 390, "height": 844}
+    with browser.new_context(viewport=phone, has_touch=True, is_mobile=True) as context:
+        yield context.new_page()
+
+
 class TestTouch:
     """Pages on a screen without a mouse."""
 
     @pytest.mark.parametrize("path", ["/", "/search", "/memory", "/settings", "/sessions/touched"])
-    def test_has_controls_that_a_finger_hits(self, browser: Browser, server: Server, path: str) -> None:
+    def test_has_controls_that_a_finger_hits(self, touched: Page, server: Server, path: str) -> None:
         """Buttons and fields take 36 px, and 40 px with the gap between them."""
         managed(server, 6, tokens=50, id="touched")
-        with browser.new_context(
-            viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-        ) as context:
-            page = context.new_page()
-            page.goto(server.url + path)
-            expect(page.locator("main :is(button, select):visible").first).to_be_visible()
-            small = page.locator("main").evaluate(
-                """main => [...main.querySelectorAll(
-                    'button:not(.bare), .button, select, input:not([type=checkbox], [type=range]), textarea')]
-                  .filter(one => one.checkVisibility() && one.offsetHeight < 36).map(one => one.outerHTML)"""
-            )
-            assert small == []
+        touched.goto(server.url + path)
+        expect(touched.locator("main :is(button, select):visible").first).to_be_visible()
+        small = touched.locator("main").evaluate(
+            """main => [...main.querySelectorAll(
+                'button:not(.bare), .button, select, input:not([type=checkbox], [type=range]), textarea')]
+              .filter(one => one.checkVisibility() && one.offsetHeight < 36).map(one => one.outerHTML)"""
+        )
+        assert small == []
 
 
 class TestTheToolsOfTheList:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.looking import Look
 from tests.browser.overview_page import DROP
 from tests.browser.waiting import drawn, hold, hold_joining, holds, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
@@ -33,8 +34,53 @@ ACTIVE = """async ([id, at]) => {
 }"""
 
 
+EVIL = "<img src=x onerror=alert(1)> & <b>bold</b>"
+
+
+def open_three(page: Page, server: Server) -> None:
+    """Open the overview with a session above its target, one of a long title, and one whose agent works."""
+    managed(server, 60, title="Full")
+    managed(server, 2, title="Move the billing of all customers to the new API")
+    managed(server, 1, title=EVIL)
+    page.goto(server.url)
+    expect(page.locator("tr.session-row")).to_have_count(3)
+
+
+def open_narrow(page: Page, server: Server) -> None:
+    """Open the overview with a session of a very long title on a phone."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    managed(server, 60, title="A very long title " * 8)
+    page.goto(server.url)
+    expect(page.locator("tr.session-row .c-tokens")).to_be_visible()
+
+
+def open_nothing(page: Page, server: Server) -> None:
+    """Open the overview without sessions."""
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+
+
 class TestTheTable:
     """The table of sessions."""
+
+    def test_shows_titles_as_text(self, look: Look) -> None:
+        """Markup in a title is shown, not run."""
+        expect(look(open_three).locator("a.title", has_text="onerror")).to_have_text(EVIL)
+
+    def test_gives_titles_the_room_that_no_column_uses(self, look: Look) -> None:
+        """At 1,280 pixels a title of fifty characters is read whole, beside a session with a button too."""
+        page = look(open_three)
+        expect(page.get_by_role("link", name="Prune Full")).to_be_visible()
+        title = page.locator("a.title .one-line", has_text="Move the billing")
+        expect(title).to_be_visible()
+        assert title.evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert page.locator("thead th:visible").all_inner_texts()[-1] == "Last"
+
+    def test_counts_active_sessions_alike_in_heading_and_chip(self, look: Look) -> None:
+        """The heading and the chip show the same number, of those that work and those that wait for their user."""
+        page = look(open_three)
+        expect(page.get_by_text("3 sessions · 3 active")).to_be_visible()
+        expect(page.get_by_role("button", name="Active 3")).to_be_visible()
 
     def test_shows_a_session_as_its_file_is_written(
         self, page: Page, server: Server, folder: ClaudeFolder
@@ -95,25 +141,6 @@ class TestTheTable:
         expect(titles).to_have_text(["Second", "First"])
         page.get_by_role("heading", name="Sessions").hover()
         expect(titles).to_have_text(["First", "Second"])
-
-    def test_shows_titles_as_text(self, page: Page, server: Server) -> None:
-        """Markup in a title is shown, not run."""
-        managed(server, 1, title="<img src=x onerror=alert(1)> & <b>bold</b>")
-        page.goto(server.url)
-        expect(page.locator("tr.session-row a.title")).to_have_text(
-            "<img src=x onerror=alert(1)> & <b>bold</b>"
-        )
-
-    def test_gives_titles_the_room_that_no_column_uses(self, page: Page, server: Server) -> None:
-        """At 1,280 pixels a title of fifty characters is read whole, beside a session with a button too."""
-        managed(server, 60, title="Full")
-        managed(server, 2, title="Move the billing of all customers to the new API")
-        page.goto(server.url)
-        expect(page.get_by_role("link", name="Prune Full")).to_be_visible()
-        title = page.locator("a.title .one-line", has_text="Move the billing")
-        expect(title).to_be_visible()
-        assert title.evaluate("e => e.scrollWidth <= e.clientWidth")
-        assert page.locator("thead th:visible").all_inner_texts()[-1] == "Last"
 
     def test_filters_by_words_and_by_target(self, page: Page, server: Server) -> None:
         """The field and the chips filter the table, and an empty result is explained."""
@@ -274,20 +301,11 @@ class TestTheTable:
         expect(page.get_by_role("row", name="Of 2").locator("trend-line svg")).to_have_count(0)
         expect(page.get_by_role("list", name="What the colours of the bars mean")).to_be_in_viewport()
 
-    def test_counts_active_sessions_alike_in_heading_and_chip(self, page: Page, server: Server) -> None:
-        """The heading and the chip show the same number."""
-        managed(server, 2, title="Waits for its user")
-        managed(server, 1, title="Works")
-        page.goto(server.url)
-        expect(page.get_by_text("2 sessions · 2 active")).to_be_visible()
-        expect(page.get_by_role("button", name="Active 2")).to_be_visible()
-
     @pytest.mark.parametrize("width", [360, 390])
-    def test_becomes_cards_on_a_narrow_screen(self, page: Page, server: Server, width: int) -> None:
+    def test_becomes_cards_on_a_narrow_screen(self, look: Look, width: int) -> None:
         """Nothing overflows to the right, and tokens, action and navigation are visible."""
+        page = look(open_narrow)
         page.set_viewport_size({"width": width, "height": 844})
-        managed(server, 60, title="A very long title " * 8)
-        page.goto(server.url)
         expect(page.locator("tr.session-row .c-tokens")).to_be_visible()
         expect(page.get_by_role("link", name="Prune A very long title")).to_be_visible()
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
@@ -485,25 +503,26 @@ class TestSavings:
 class TestTheEmptyState:
     """A page without sessions."""
 
-    def test_says_where_sessions_come_from(self, page: Page, server: Server, tmp_path: Path) -> None:
-        """A server that follows transcripts says so; another one gives the command to follow them."""
-        page.goto(server.url)
-        expect(page.get_by_text("Coppice follows the transcripts")).to_be_visible()
-        (tmp_path / "other").mkdir()
-        with running_server(tmp_path / "other") as other:
-            page.goto(other.url)
-            expect(page.get_by_text("This server follows no transcripts")).to_be_visible()
-            expect(page.get_by_text(f"coppice follow --to {other.url}")).to_be_visible()
+    def test_says_that_transcripts_are_followed(self, look: Look) -> None:
+        """Sessions come from the transcripts that the server follows."""
+        expect(look(open_nothing).get_by_text("Coppice follows the transcripts")).to_be_visible()
 
-    def test_shows_the_commands_that_add_sessions(self, page: Page, server: Server) -> None:
+    def test_shows_the_commands_that_add_sessions(self, look: Look) -> None:
         """Each command and variable is shown as it is typed."""
-        page.goto(server.url)
+        page = look(open_nothing)
         for command in (
             "coppice serve --watch DIR",
             "coppice import FILE",
             *folder_variables(),
         ):
             expect(page.get_by_text(command).first).to_be_visible()
+
+    def test_gives_the_command_that_follows_transcripts(self, page: Page, tmp_path: Path) -> None:
+        """A server that follows none says so."""
+        with running_server(tmp_path) as server:
+            page.goto(server.url)
+            expect(page.get_by_text("This server follows no transcripts")).to_be_visible()
+            expect(page.get_by_text(f"coppice follow --to {server.url}")).to_be_visible()
 
     def test_starts_the_demo_session(self, page: Page, server: Server) -> None:
         """One click starts a session that grows by itself."""

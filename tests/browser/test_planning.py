@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.browser.cable import cable_to
+from tests.browser.looking import Look
 from tests.browser.session_page import APPLY, open_session, row, tokens_shown
 from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
@@ -340,22 +341,20 @@ class TestApplying:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
 
+def open_long_plan(page: Page, server: Server) -> None:
+    """Open the plan of a session above its limit, with a long list of reasons."""
+    open_session(page, server, managed(server, 120))
+    page.get_by_role("button", name="See the plan").click()
+    page.locator("button.group").first.click()
+    expect(page.locator(".group-rows li").first).to_be_visible()
+
+
 class TestVisibleParts:
     """The parts of the plan that stay visible while its reasons scroll."""
 
-    def test_keeps_bars_slider_and_button_visible(self, page: Page, server: Server) -> None:  # X1, X4
-        """All three are visible at the end of a long list of reasons."""
-        open_session(page, server, managed(server, 120))
-        page.get_by_role("button", name="See the plan").click()
-        page.locator("button.group").first.click()
-        page.locator("plan-panel .panel-body").evaluate("body => body.scrollTo(0, body.scrollHeight)")
-        for selector in (".plan-bars", "#plan-aim", ".panel-foot button"):
-            expect_in_view(page, selector)
-
-    def test_shows_both_bars_on_one_scale(self, page: Page, server: Server) -> None:  # X1
+    def test_shows_both_bars_on_one_scale(self, look: Look) -> None:  # X1
         """Above the limit, too, the target is at the same place before and after."""
-        open_session(page, server, managed(server, 120))
-        page.get_by_role("button", name="See the plan").click()
+        page = look(open_long_plan)
         targets = page.locator(".plan-bars .gauge-target")
         expect(targets).to_have_count(2)
         now, after = (target.bounding_box() for target in targets.all())
@@ -363,6 +362,13 @@ class TestVisibleParts:
         assert after is not None
         assert abs(now["x"] - after["x"]) < 1
         expect(page.locator(".plan-bars .num").first).to_contain_text("~")
+
+    def test_keeps_bars_slider_and_button_visible(self, look: Look) -> None:  # X1, X4
+        """All three are visible at the end of a long list of reasons."""
+        page = look(open_long_plan)
+        page.locator("plan-panel .panel-body").evaluate("body => body.scrollTo(0, body.scrollHeight)")
+        for selector in (".plan-bars", "#plan-aim", ".panel-foot button"):
+            expect_in_view(page, selector)
 
 
 class TestSubAgents:

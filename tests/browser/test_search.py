@@ -6,9 +6,18 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.looking import Look
 from tests.browser.waiting import until
 from tests.browser.writing import managed
 from tests.servers import Server
+
+
+def open_titles(page: Page, server: Server) -> None:
+    """Open the search with a message of a session with a long title, and one of a session with a short title."""
+    managed(server, 1, tokens=20, title="Move the billing service " * 20)
+    managed(server, 1, tokens=20, title="Short")
+    page.goto(f"{server.url}/search?q=message")
+    expect(page.locator(".hit")).to_have_count(2)
 
 
 class TestSearching:
@@ -43,25 +52,20 @@ class TestSearching:
         page.goto(f"{server.url}/search?q=nothing+of+the+kind")
         expect(page.get_by_text("No message has these words.")).to_be_visible()
 
-    def test_keeps_long_titles_on_one_line(self, page: Page, server: Server) -> None:
+    def test_keeps_long_titles_on_one_line(self, look: Look) -> None:
         """On a phone too, where the end of the title is cut."""
+        page = look(open_titles)
         page.set_viewport_size({"width": 360, "height": 780})
-        managed(server, 2, tokens=20, title="Move the billing service " * 8)
-        page.goto(f"{server.url}/search?q=message")
-        title = page.locator(".hit-head b").first
-        expect(title).to_be_visible()
+        title = page.locator(".hit-head b", has_text="Move the billing")
         size, found = title.bounding_box(), page.locator(".hits").bounding_box()
         assert size is not None
         assert found is not None
         assert size["height"] <= 24
         assert size["width"] <= found["width"]
 
-    def test_aligns_the_number_whatever_the_title(self, page: Page, server: Server) -> None:
+    def test_aligns_the_number_whatever_the_title(self, look: Look) -> None:
         """A long title is cut before number and role; on a phone both stand below every title, short or long."""
-        managed(server, 1, tokens=20, title="Move the billing service " * 20)
-        managed(server, 1, tokens=20, title="Short")
-        page.goto(f"{server.url}/search?q=message")
-        expect(page.locator(".hit")).to_have_count(2)
+        page = look(open_titles)
         for width, below in ((1280, False), (360, True)):
             page.set_viewport_size({"width": width, "height": 780})
             heads = page.locator(".hit-head").evaluate_all(

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.looking import Look, Looking
 from tests.browser.tab import SCREEN, Tab
+from tests.browser.waiting import until
 from tests.servers import Server
 
 STATE = """() => ({
@@ -69,3 +71,76 @@ class TestTheTab:
         shared_tab.take_back(server.url)
         assert page.is_closed()
         assert shared_tab.lend() is not page
+
+
+def open_settings(page: Page, server: Server) -> None:
+    """Open the settings, with a mark that goes with the page."""
+    page.goto(f"{server.url}/settings")
+    expect(page.get_by_label("Fresh tail")).to_be_visible()
+    page.evaluate("globalThis.opened = true")
+
+
+def open_memory(page: Page, server: Server) -> None:
+    """Open another page."""
+    page.goto(f"{server.url}/memory")
+
+
+class TestLooking:
+    """A page that several tests look at."""
+
+    def test_finds_the_page_open(self, looking: Looking, shared_tab: Tab) -> None:
+        """The next test that looks at it finds it loaded, without what this one did."""
+        page = looking.at(open_settings)
+        page.set_viewport_size({"width": 390, "height": 700})
+        page.emulate_media(color_scheme="dark")
+        page.get_by_label("Fresh tail").focus()
+        page.evaluate("scrollTo(0, 500)")
+        shared_tab.rest()
+        assert looking.at(open_settings) is page
+        assert page.evaluate("[globalThis.opened, innerWidth, scrollY]") == [True, SCREEN["width"], 0]
+        assert not page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+        expect(page.get_by_label("Fresh tail")).not_to_be_focused()
+
+    def test_opens_another_page_on_a_server_of_its_own(self, looking: Looking) -> None:
+        """Nothing is left of what the first page stored."""
+        page = looking.at(open_settings)
+        page.evaluate('() => localStorage.setItem("mine", "1")')
+        looking.at(open_memory)
+        assert page.evaluate('localStorage.getItem("mine")') is None
+        looking.at(open_settings)
+        assert page.url.endswith("/settings")
+
+    def test_ends_where_a_test_has_a_server_of_its_own(self, looking: Looking, shared_tab: Tab) -> None:
+        """A page that is lent is none that others look at."""
+        page = looking.at(open_settings)
+        assert shared_tab.lend() is page
+        assert shared_tab.shown(open_settings) is None
+        assert not page.evaluate("globalThis.opened")
+
+    def test_opens_the_page_again_after_a_lasting_change(self, looking: Looking, shared_tab: Tab) -> None:
+        """A listener or a second tab ends with the tab."""
+        looking.at(open_settings).on("request", lambda one: None)
+        shared_tab.rest()
+        assert looking.at(open_settings).evaluate("globalThis.opened")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda page: page.get_by_role("button").first.click(),
+            lambda page: page.get_by_label("Fresh tail").fill("1"),
+            lambda page: page.keyboard.press("j"),
+            lambda page: page.reload(),
+        ],
+        ids=["a click", "a value", "a key", "a reload"],
+    )
+    def test_refuses_a_change(self, change: Callable[[Page], object], look: Look) -> None:
+        """The next test would find it."""
+        page = look(open_settings)
+        with pytest.raises(AssertionError, match="other tests look at"):
+            change(page)
+
+    def test_hears_the_errors_of_its_page(self, look: Look, complaints: list[str]) -> None:
+        """They are those of the test that looks at it."""
+        look(open_settings).evaluate("() => { setTimeout(() => { throw new Error('mine'); }); }")
+        until(look(open_settings), lambda: complaints)
+        assert "mine" in complaints.pop()

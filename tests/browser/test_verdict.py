@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.looking import Look
 from tests.browser.overview_page import listed
 from tests.browser.waiting import until
 from tests.browser.writing import ClaudeFolder, managed, reading
@@ -80,26 +81,55 @@ def is_longer_than_a_line(sentence: Locator) -> bool:
 SPACE = "e => { e.style.letterSpacing = '1em'; }"
 
 
+def open_overview(page: Page, server: Server) -> None:
+    """Open the overview with a session above its target."""
+    managed(server, 120, tokens=690, title="Full")
+    page.goto(server.url)
+    expect(page.locator("tr.session-row .said")).to_contain_text("above the target of 80")
+
+
+def open_full(page: Page, server: Server) -> None:
+    """Open the page of a session above its target."""
+    page.goto(f"{server.url}/sessions/{managed(server, 120, tokens=690, title='Full')}")
+    expect(page.locator(".verdict .said")).to_contain_text("above the target of 80")
+
+
 class TestReadingTheSentence:
     """The sentence of a verdict, readable in full by mouse, keyboard and touch."""
 
-    @pytest.mark.parametrize("width", [390, 1280, 1920])
-    def test_wraps_instead_of_being_cut_off(self, page: Page, server: Server, width: int) -> None:  # X18
-        """A long sentence takes two lines of the overview, three on a phone; on a wide screen only wide letters do."""
-        session = managed(server, 120, tokens=690, title="Full")
+    @pytest.mark.parametrize(("width", "most"), [(390, 3), (1280, 2)])
+    def test_wraps_in_the_overview_instead_of_being_cut_off(
+        self, look: Look, width: int, most: int
+    ) -> None:  # X18
+        """A long sentence takes two lines, three on a phone."""
+        page = look(open_overview)
         page.set_viewport_size({"width": width, "height": 800})
-        page.goto(server.url)
         said = page.locator("tr.session-row .said")
-        expect(said).to_contain_text("above the target of 80")
-        if width == 1920:
-            said.evaluate(SPACE)
         assert is_longer_than_a_line(said)
         assert is_whole(said)
-        assert lines(said) <= (3 if width == 390 else 2)
-        page.goto(f"{server.url}/sessions/{session}")
-        expect(page.locator(".verdict .said")).to_contain_text("above the target of 80")
+        assert lines(said) <= most
+
+    def test_wraps_in_a_wide_overview_if_its_letters_are_wide(
+        self, page: Page, server: Server
+    ) -> None:  # X18
+        """On a wide screen only wide letters take two lines."""
+        page.set_viewport_size({"width": 1920, "height": 800})
+        open_overview(page, server)
+        said = page.locator("tr.session-row .said")
+        said.evaluate(SPACE)
+        assert is_longer_than_a_line(said)
+        assert is_whole(said)
+        assert lines(said) <= 2
+
+    @pytest.mark.parametrize(("width", "most"), [(390, 4), (1280, 2), (1920, 2)])
+    def test_wraps_on_the_page_of_its_session_instead_of_being_cut_off(
+        self, look: Look, width: int, most: int
+    ) -> None:  # X18
+        """A long sentence takes two lines, four on a phone."""
+        page = look(open_full)
+        page.set_viewport_size({"width": width, "height": 800})
         assert is_whole(page.locator(".verdict p"))
-        assert lines(page.locator(".verdict p")) <= (4 if width == 390 else 2)
+        assert lines(page.locator(".verdict p")) <= most
 
     def test_is_shown_in_full_in_the_focused_row(self, page: Page, server: Server) -> None:  # X18
         """A sentence that needs a third line shows it in the row with the keyboard's focus."""

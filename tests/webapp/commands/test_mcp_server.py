@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import mcp_types as types
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -22,53 +23,66 @@ from webapp.config import Config
 from webapp.errors import Invalid
 from webapp.wiring import build
 
-# The number of the message that the session no longer has in its context.
-DROPPED = 3
+# The numbers of an output and of a call that the session no longer has in its context.
+DROPPED, DROPPED_CALL = 3, 12
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> str:
-    """The id of a session with a dropped message, in a store without a server."""
-    app: App = build(Config(db=tmp_path / "c.db", tokenizer=False, follow=False, env={"HOME": str(tmp_path)}))
-    transcript = ClaudeFolder(tmp_path / "claude").transcript(cwd=str(tmp_path))
+def stored(folder: Path) -> str:
+    """Create a store without a server; return the id of its session, which has dropped messages."""
+    app: App = build(Config(db=folder / "c.db", tokenizer=False, follow=False, env={"HOME": str(folder)}))
+    transcript = ClaudeFolder(folder / "claude").transcript(cwd=str(folder))
     transcript.user("Which port is it?")
     transcript.call("Bash", {"command": "grep port"}, "the port is 8443, says the quokka", tokens=20_000)
     for step in range(20):
         transcript.call("Bash", {"command": f"step {step}"}, words(1_000), tokens=21_000 + 1_000 * step)
     transcript.assistant("Done.", tokens=42_000)
     app.importing.import_file(transcript.path.name, transcript.path.read_bytes())
-    app.operations.drop(transcript.session, app.messages.by_number(transcript.session, [DROPPED])[0].id)
+    for message in app.messages.by_number(transcript.session, [DROPPED, DROPPED_CALL]):
+        app.operations.drop(transcript.session, message.id)
     app.close()
     return transcript.session
 
 
-class Asking:
-    """A client: the server's capabilities, and the answers of its tools."""
+class Client:
+    """The official client of a server."""
 
-    def __init__(self, tmp_path: Path, **variables: str) -> None:
-        self._server = StdioServerParameters(
-            command=sys.executable, args=["-m", "webapp.entry", "mcp"],
-            env={**os.environ, "COPPICE_DB": str(tmp_path / "c.db"), **variables}, cwd=Path.cwd(),
-        )  # fmt: skip
+    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
+        self._portal, self._session = portal, session
+        self.capabilities = portal.call(session.initialize).capabilities
 
-    def ask(self, *calls: tuple[str, dict[str, Any]]) -> tuple[Any, list[str], list[tuple[str, bool]]]:
-        """Return the capabilities, the names of the tools, and (text, failed) of each call."""
+    def tools(self) -> list[str]:
+        """Return the names of the tools."""
+        return [tool.name for tool in self._portal.call(self._session.list_tools).tools]
 
-        async def run() -> tuple[Any, list[str], list[tuple[str, bool]]]:
-            async with (
-                stdio_client(self._server) as (reading, writing),
-                ClientSession(reading, writing) as client,
-            ):
-                hello = await client.initialize()
-                tools = [tool.name for tool in (await client.list_tools()).tools]
-                answers = [await client.call_tool(name, arguments) for name, arguments in calls]
-                said = [
-                    ("".join(getattr(c, "text", "") for c in one.content), bool(one.is_error))
-                    for one in answers
-                ]
-                return hello.capabilities, tools, said
+    def ask(self, *calls: tuple[str, dict[str, Any]]) -> list[tuple[str, bool]]:
+        """Return (text, failed) of each call of a tool."""
+        answers = [self._portal.call(self._session.call_tool, *call) for call in calls]
+        return [("".join(getattr(c, "text", "") for c in one.content), bool(one.is_error)) for one in answers]
 
-        return anyio.run(run)
+
+@contextmanager
+def running(**variables: str) -> Iterator[Client]:
+    """Run a server in a process of its own until the block ends."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "webapp.entry", "mcp"],
+        env={**os.environ, **variables},
+        cwd=Path.cwd(),
+    )
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(stdio_client(server)) as (reading, writing),
+        portal.wrap_async_context_manager(ClientSession(reading, writing)) as session,
+    ):
+        yield Client(portal, session)
+
+
+@pytest.fixture(scope="class")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A client of one server for all tests of a class; each of them asks about other messages."""
+    folder = tmp_path_factory.mktemp("mcp")
+    with running(COPPICE_DB=str(folder / "c.db"), CLAUDE_CODE_SESSION_ID=stored(folder)) as client:
+        yield client
 
 
 def number_of(found: str) -> int:
@@ -81,15 +95,14 @@ class TestTools:
 
     def test_are_four_without_resources_or_prompts(self, tmp_path: Path) -> None:  # X21
         """Resources and prompts would add tools to the agent; listing needs no store."""
-        capabilities, tools, _ = Asking(tmp_path, COPPICE_DB=str(tmp_path / "none" / "x.db")).ask()
-        assert tools == ["context_stats", "context_search", "context_restore", "context_pin"]
-        assert (capabilities.resources, capabilities.prompts) == (None, None)
+        with running(COPPICE_DB=str(tmp_path / "none" / "x.db")) as client:
+            assert client.tools() == ["context_stats", "context_search", "context_restore", "context_pin"]
+            assert (client.capabilities.resources, client.capabilities.prompts) == (None, None)
 
-    def test_find_and_restore_a_pruned_message(self, tmp_path: Path, session: str) -> None:  # X21
+    def test_find_and_restore_a_pruned_message(self, client: Client) -> None:  # X21
         """Search and restore work without a server, and the message returns to the pruned view."""
-        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
         search = ("context_search", {"query": "quokka"})
-        _, _, [(found, failed), (text, _), (again, _)] = asking.ask(
+        [(found, failed), (text, _), (again, _)] = client.ask(
             search, ("context_restore", {"number": DROPPED}), search
         )
         assert not failed
@@ -98,30 +111,27 @@ class TestTools:
         assert "the port is 8443, says the quokka" in text
         assert "not in context" not in again
 
-    def test_restore_a_call_with_its_arguments(self, tmp_path: Path, session: str) -> None:  # X21
+    def test_restore_a_call_with_its_arguments(self, client: Client) -> None:  # X21
         """A message that only calls a tool has no text of its own."""
-        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
-        _, _, [(found, _), (text, failed)] = asking.ask(
-            ("context_search", {"query": "grep port"}), ("context_restore", {"number": DROPPED - 1})
+        [(found, _), (text, failed)] = client.ask(
+            ("context_search", {"query": "step 4"}), ("context_restore", {"number": DROPPED_CALL})
         )
-        assert number_of(found) == DROPPED - 1
+        assert number_of(found) == DROPPED_CALL
         assert not failed
-        assert text.endswith('Bash {"command":"grep port"}')
+        assert text.endswith('Bash {"command":"step 4"}')
 
-    def test_show_the_status_and_pin(self, tmp_path: Path, session: str) -> None:  # X21
+    def test_show_the_status_and_pin(self, client: Client) -> None:  # X21
         """A pinned message stays after a prune."""
-        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
-        _, _, [(stats, _), (pinned, _), (twice, _)] = asking.ask(
+        [(stats, _), (pinned, _), (twice, _)] = client.ask(
             ("context_stats", {}), ("context_pin", {"number": 1}), ("context_pin", {"number": 1})
         )
         assert stats.startswith("42,020 of 200,000 tokens (21.0 %)")
         assert "pinned" in pinned
         assert "pinned already" in twice
 
-    def test_answer_errors(self, tmp_path: Path, session: str) -> None:
+    def test_answer_errors(self, client: Client) -> None:
         """An unknown message, session or tool gives an error answer, and the server continues."""
-        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
-        _, _, [*answers, (_, failed)] = asking.ask(
+        [*answers, (_, failed)] = client.ask(
             ("context_pin", {"number": 9_999}), ("context_stats", {"session": "nobody"}), ("context_pin", {}),
             ("context_search", {}), ("context_grow", {}), ("context_stats", {}),
         )  # fmt: skip
@@ -140,11 +150,9 @@ class TestTools:
         with pytest.raises(Invalid, match="bad value for number; expected a whole number from 1"):
             number_in({"number": value})
 
-    def test_refuse_words_that_are_none(self, tmp_path: Path, session: str) -> None:
+    def test_refuse_words_that_are_none(self, client: Client) -> None:
         """A query and a session are texts."""
-        _, _, answers = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session).ask(
-            ("context_search", {"query": 5}), ("context_stats", {"session": []})
-        )
+        answers = client.ask(("context_search", {"query": 5}), ("context_stats", {"session": []}))
         assert [failed for _, failed in answers] == [True, True]
         assert all("expected a text" in text for text, _ in answers)
 
@@ -166,9 +174,10 @@ class TestTools:
         assert with_whole_characters(line) == line
 
     def test_find_the_session_by_the_working_directory(
-        self, tmp_path: Path, session: str, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X21
         """If the agent names no session, it is the newest of the working directory."""
+        stored(tmp_path)
         monkeypatch.setenv("COPPICE_DB", str(tmp_path / "c.db"))
         monkeypatch.chdir(tmp_path)
         with closing(ToolAnswers({})) as answers:
