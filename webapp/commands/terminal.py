@@ -19,8 +19,6 @@ import click
 from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
-from webapp.store.private import naming
-
 # C0 except tab and line feed, DEL, C1, and characters that change the direction or hide text.
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -71,8 +69,11 @@ class _NamedStdout(io.FileIO):
 
     def write(self, data: Any, /) -> int:
         """Write bytes."""
-        with naming("stdout"):
+        try:
             return super().write(data)
+        except OSError as error:
+            error.filename = "stdout"
+            raise
 
 
 def name_stdout() -> None:

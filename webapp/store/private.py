@@ -83,7 +83,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def naming(path: Path | str) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Let errors of the system name this file: those of a write name none, and others one that we made up."""
     try:
         yield
