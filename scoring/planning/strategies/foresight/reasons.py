@@ -86,7 +86,7 @@ class Reasons:
 
     def _goes(self, head: int) -> Why:
         coverage = self._coverage
-        if head in self._outdated and not self._stay[self._outdated[head]]:
+        if head in self._outdated and not all(self._stay[one] for one in self._outdated[head]):
             return Why("outdated", "dropped: something newer that replaces it is dropped, too")
         if self._by_relevance(head):
             return Why("less_relevant", "dropped: less relevant to the last question than what stays")
