@@ -32,6 +32,10 @@ class Why(NamedTuple):
     reason: str
 
 
+# The reason of a unit that is dropped because one that replaces it does not stay (`StrategyInput.outdated`).
+OUTDATED = Why("outdated", "dropped: something newer that replaces it is dropped, too")
+
+
 @dataclass(frozen=True)
 class StrategyInput:
     """The input of a strategy.
