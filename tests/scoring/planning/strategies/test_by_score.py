@@ -70,7 +70,7 @@ class TestByScore:
 
 
 class TestOutdatedUnits:
-    """What something newer replaces: here a failure, by a later run of the same command that passed."""
+    """A failure, replaced by a later run of the same command that passed."""
 
     def test_stay_only_beside_what_replaces_them(self) -> None:  # X23
         """Alone the failure would read as the state of things, however high its score is."""
