@@ -10,25 +10,17 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, partial
 from itertools import takewhile
-from typing import NamedTuple
 
 from scoring.history import Edit, History
+from scoring.planning.file_changes import FileEvent, events_by_file, lines_of
 from scoring.planning.strategies.contract import Changed
-
-
-class _Event(NamedTuple):
-    """A read or change of a file: positions of the call and its result, and the edit (None for a read)."""
-
-    call: int
-    result: int
-    edit: Edit | None
 
 
 def changed_lines(history: History, stays: Sequence[int]) -> dict[int, Changed]:
     """Return such lines by the position of the output that shows them; `stays` flags the messages that stay."""
     found: dict[int, set[tuple[int, int]]] = {}
     in_order = cache(partial(_lines_in_order, history))  # the same reading comes before several edits
-    for events in _by_file(history).values():
+    for events in events_by_file(history).values():
         for number, (call, _, edit) in enumerate(events):
             if edit is None or stays[call]:
                 continue
@@ -41,31 +33,6 @@ def changed_lines(history: History, stays: Sequence[int]) -> dict[int, Changed]:
                     if gone := {line for line in gone if line[0] not in again}:
                         found.setdefault(shown, set()).update(gone)
     return {position: frozenset(gone) for position, gone in found.items()}
-
-
-def _by_file(history: History) -> dict[str, list[_Event]]:
-    """Return the reads and changes of each file that was changed, in order, without failed calls."""
-    asked: dict[str, tuple[int, int]] = {}
-    files: dict[str, list[_Event]] = {}
-    for position, features in enumerate(history.features):
-        for number, call_id in enumerate(features.calls[: len(features.cues.calls)]):
-            asked[call_id] = position, number
-        for call_id, failed in zip(features.results, features.cues.failed, strict=False):
-            if call_id not in asked or failed:
-                continue
-            caller, number = asked[call_id]
-            call = history.features[caller].cues.calls[number]
-            for edit in call.edits:
-                files.setdefault(edit.file, []).append(_Event(caller, position, edit))
-            for file in call.reads:
-                if not call.edits:
-                    files.setdefault(file, []).append(_Event(caller, position, None))
-    return {file: events for file, events in files.items() if any(one.edit for one in events)}
-
-
-def _lines(history: History, position: int) -> frozenset[int]:
-    content = history.features[position].content
-    return frozenset(content.lines) if content is not None else frozenset()
 
 
 def _lines_in_order(history: History, position: int) -> list[tuple[int, int]]:
@@ -94,7 +61,7 @@ def _removed(
     Of lines that occur more often than the edit replaced them, those that lie as in the replaced text are taken.
     """
     if edit.whole:
-        put = _lines(history, call)
+        put = lines_of(history, call)
         shared = any(code in put for code, _ in lines)
         return {line for line in lines if line[0] not in put} if shared else set()
     places: dict[int, list[int]] = {code: [] for code in edit.gone}
@@ -122,12 +89,12 @@ def _alike_around(codes: Sequence[int], place: int, old: Sequence[int], time: in
     return sum(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], side)) for side in (before, after))
 
 
-def _shown_again(history: History, later: Sequence[_Event]) -> frozenset[int]:
+def _shown_again(history: History, later: Sequence[FileEvent]) -> frozenset[int]:
     """Return the lines that later reads and edits of the file show, without those that an edit removes."""
     shown = (
-        _lines(history, one.result)
+        lines_of(history, one.result)
         if one.edit is None
-        else _lines(history, one.call).difference(one.edit.gone)
+        else lines_of(history, one.call).difference(one.edit.gone)
         for one in later
     )
     return frozenset().union(*shown)

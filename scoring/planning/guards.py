@@ -7,11 +7,12 @@ statement. They are found from cues only, for every strategy, and protected with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from scoring.history import ABOUT_ONESELF, MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, History, recognise
 from scoring.history.cues.calls import LOOK, PLAN, STEP
+from scoring.planning.file_changes import taken_back
 from scoring.signals.relevance import FEW_OUTPUTS
 
 ERRORS = 2  # the number that is guarded
@@ -26,6 +27,7 @@ class Guards(NamedTuple):
     `lacking` are messages in which users say what they do not know or have, newest first; `spoken` are the messages
     that users wrote themselves, `plan` is the newest list of steps, `old_plans` those it replaces, `steps` the newest
     changes of single steps after it. `resolved` maps failures to the newest outcome of the same act, which is none.
+    `taken_back` pairs edits with later ones that removed lines of theirs.
     """
 
     spoken: list[int]
@@ -37,12 +39,13 @@ class Guards(NamedTuple):
     steps: list[int]
     errors: list[int]
     resolved: dict[int, int]
+    taken_back: Collection[tuple[int, int]]
     statement: int | None
 
     @classmethod
     def none(cls, history: History) -> Guards:
         """Return empty guards; all user messages count as written by users themselves."""
-        return cls(history.own_words, [], [], [], None, [], [], [], {}, None)
+        return cls(history.own_words, [], [], [], None, [], [], [], {}, (), None)
 
 
 def find(history: History) -> Guards:
@@ -62,6 +65,7 @@ def find(history: History) -> Guards:
         [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
         _errors(history),
         _resolved(history),
+        taken_back(history),
         _statement(history, speech),
     )
 

@@ -50,9 +50,9 @@ class Protection:
     """The cause of protection for each protected head, and the tokens of those always kept and of all protected.
 
     `guarded` are the causes of units that a strategy keeps before all others and may shorten, within `guarded_room`
-    tokens. `outdated` maps the heads of older plans, and of failures that were resolved, to the head of the
-    newest plan or outcome. `last_user_left_out` is
-    the position of the last user message if there is no room for it.
+    tokens. `outdated` maps the heads of older plans, of failures that were resolved, and of edits that were taken back,
+    to the heads of what replaces them. `last_user_left_out` is the position of the last user message if there is no
+    room for it.
     """
 
     causes: dict[int, str]
@@ -61,7 +61,7 @@ class Protection:
     last_user_left_out: int | None
     guarded: dict[int, str] = field(default_factory=dict)
     guarded_room: int = 0
-    outdated: Mapping[int, int] = field(default_factory=dict)
+    outdated: Mapping[int, Collection[int]] = field(default_factory=dict)
 
 
 def protect(
@@ -101,8 +101,11 @@ def protect(
     room -= protected.add("user_words", _user_words(protected, settings, max_tokens, room, guards.spoken))
     share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
-    newer = dict.fromkeys(guards.old_plans, guards.plan or 0) | guards.resolved
-    outdated = {head[old]: head[new] for old, new in newer.items() if head[old] != head[new]}
+    outdated: dict[int, set[int]] = {}
+    old_plans = ((old, guards.plan or 0) for old in guards.old_plans)
+    for old, new in chain(old_plans, guards.resolved.items(), guards.taken_back):
+        if head[old] != head[new]:
+            outdated.setdefault(head[old], set()).add(head[new])
     return Protection(
         protected.causes, always, max_tokens - room, left_out, guarded, min(share.left, room), outdated
     )

@@ -32,15 +32,19 @@ class Why(NamedTuple):
     reason: str
 
 
+# The reason of a unit that is dropped because one that replaces it does not stay (`StrategyInput.outdated`).
+OUTDATED = Why("outdated", "dropped: something newer that replaces it is dropped, too")
+
+
 @dataclass(frozen=True)
 class StrategyInput:
     """The input of a strategy.
 
     `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.
     `protected` are the heads of units that stay in any case. `guarded` are candidates to keep before all others,
-    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans and resolved failures
-    to the head of the newest plan or outcome; they are kept only beside that. `stays` flags the messages that stay; it
-    is final only once the plan is made, so only reasons read it.
+    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans, resolved failures
+    and edits that were taken back to the heads of what replaces them; they are kept only beside all of those. `stays`
+    flags the messages that stay; it is final only once the plan is made, so only reasons read it.
     """
 
     history: History
@@ -50,7 +54,7 @@ class StrategyInput:
     protected: Collection[int]
     guarded: Sequence[int] = ()
     guarded_room: int = 0
-    outdated: Mapping[int, int] = field(default_factory=dict)
+    outdated: Mapping[int, Collection[int]] = field(default_factory=dict)
     stays: Sequence[int] = ()
 
     @cached_property

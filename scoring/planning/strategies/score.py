@@ -1,47 +1,48 @@
 """By score: keeps the highest scores first and skips units that do not fit.
 
-Among equal scores the newer is kept first. One huge message never prevents smaller ones from being kept.
+Among equal scores the newer is kept first. One huge message never prevents smaller ones from being kept. An outdated
+unit is kept only after those that replace it, so it counts at most as much as they do.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Mapping
 
-from scoring.planning.strategies.contract import Choice, StrategyInput, Why
+from scoring.planning.strategies.contract import OUTDATED, Choice, StrategyInput, Why
 
 
 def choose(given: StrategyInput) -> Choice:
     """Keep the units with the highest scores that fit."""
-    scores, costs, left = given.unit_scores, given.history.unit_tokens, given.room
-    kept: list[int] = []
-    keep = kept.append
+    ranks, costs, left = given.unit_scores[:], given.history.unit_tokens, given.room
+    newer = {head: set(some).difference(given.protected) for head, some in given.outdated.items()}
+    for head in sorted(newer, reverse=True):  # the newest first: what replaces it has its rank by now
+        ranks[head] = min([ranks[head], *map(ranks.__getitem__, newer[head])])
+    kept: dict[int, None] = {}
     order = list(reversed(given.candidates))
-    order.sort(key=scores.__getitem__, reverse=True)  # stable: among equals the newer stays first
+    order.sort(key=ranks.__getitem__, reverse=True)  # stable: among equals the newer stays first
     for head in order:
         cost = costs[head]
-        if cost <= left:
+        if cost <= left and (head not in newer or newer[head] <= kept.keys()):
             left -= cost
-            keep(head)
-    return Choice(kept, _Reasons(given, kept), scores=given.scores)
+            kept[head] = None
+    return Choice(kept, _Reasons(given, kept, newer), scores=given.scores)
 
 
 class _Reasons:
-    """Words the reasons of one choice; the cut is the lowest score that was kept.
+    """Words the reasons of one choice; the cut is the lowest score that was kept. `newer` has what replaces a unit.
 
     Where the messages of a unit have different scores, it says that the best decides: a page shows each with its own.
     """
 
-    def __init__(self, given: StrategyInput, kept: list[int]) -> None:
+    def __init__(self, given: StrategyInput, kept: Mapping[int, None], newer: Mapping[int, set[int]]) -> None:
         self._own, self._members = given.scores.scores, given.history.units.members
         self._scores = given.unit_scores
-        self._order = kept
-        self._cut = self._scores[kept[-1]] if kept else None
-
-    @cached_property
-    def _kept(self) -> frozenset[int]:
-        return frozenset(self._order)
+        self._kept, self._newer = kept, newer
+        self._cut = min(map(self._scores.__getitem__, kept), default=None)
 
     def __call__(self, head: int) -> Why:
+        if not self._newer.get(head, frozenset()) <= self._kept.keys():
+            return OUTDATED
         score = self._scores[head]
         if self._cut is None:
             return Why("no_room", "dropped: does not fit beside the protected")

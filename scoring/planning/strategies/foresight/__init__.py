@@ -41,7 +41,7 @@ def choose(given: StrategyInput) -> Choice:
     take_first(taken, offers, given.guarded, given.guarded_room)
     first = frozenset(taken.order)
     others = [head for head in given.candidates if head not in first]
-    outdated = {head: newer for head, newer in given.outdated.items() if newer not in given.protected}
+    outdated = {head: set(newer).difference(given.protected) for head, newer in given.outdated.items()}
     unasked, questions = _short_answers(given, others, taken)
     offers.join(questions)
     free = [head for head in others if head not in unasked and head not in questions]

@@ -6,9 +6,8 @@ on top is rated again. Among equal rates the newer unit is taken first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import chain
 from types import MappingProxyType
 
 from scoring.planning.strategies.foresight.offers import Offer, Offers, ShortenedMessage
@@ -19,7 +18,7 @@ SLACK = 0.02
 # Less room than this share, or than these tokens, is not worth a search.
 LEAST_ROOM_SHARE, LEAST_ROOM = 0.0005, 4.0
 
-NO_UNITS: Mapping[int, int] = MappingProxyType({})
+NO_UNITS: Mapping[int, Collection[int]] = MappingProxyType({})
 
 
 class GreedyChoice:
@@ -50,7 +49,10 @@ def take_first(taken: GreedyChoice, offers: Offers, heads: Sequence[int], room: 
 
 
 def take_best(
-    taken: GreedyChoice, offers: Offers, heads: Sequence[int], outdated: Mapping[int, int] = NO_UNITS
+    taken: GreedyChoice,
+    offers: Offers,
+    heads: Sequence[int],
+    outdated: Mapping[int, Collection[int]] = NO_UNITS,
 ) -> None:
     """Choose among units, given by their heads, within the room left; `outdated` ones only after those they map to."""
     offered: dict[int, Offer] = {head: offers.best(head, taken.left) for head in heads}
@@ -97,33 +99,41 @@ def take_best(
 
 
 class _Held:
-    """Holds units of the heap back until those that they map to are taken."""
+    """Holds units of the heap back until all those that they map to are taken."""
 
-    def __init__(self, taken: GreedyChoice, newer: Mapping[int, int]) -> None:
-        self._newer = {head: one for head, one in newer.items() if one not in taken.order}
-        self._waiting: dict[int, list[tuple[float, int]]] = {}
+    def __init__(self, taken: GreedyChoice, newer: Mapping[int, Collection[int]]) -> None:
+        there = frozenset(taken.order)
+        self._newer = {head: rest for head, some in newer.items() if (rest := set(some) - there)}
+        self._older: dict[int, list[int]] = {}
+        for head, rest in self._newer.items():
+            for one in rest:
+                self._older.setdefault(one, []).append(head)
+        self._waiting: dict[int, float] = {}
 
     def back(self, rate: float, head: int) -> bool:
         """Return whether a unit is held back."""
         if head not in self._newer:
             return False
-        self._waiting.setdefault(self._newer[head], []).append((rate, -head))
+        self._waiting[head] = rate
         return True
 
     def release(self, newer: int, heap: list[tuple[float, int]]) -> None:
-        """Put back those that were held back until this unit was taken."""
-        self._newer = {head: one for head, one in self._newer.items() if one != newer}
-        for item in self._waiting.pop(newer, ()):
-            heappush(heap, item)
+        """Put back those that were held back until this unit was taken, as the last of theirs."""
+        for head in self._older.pop(newer, ()):
+            self._newer[head].discard(newer)
+            if not self._newer[head]:
+                del self._newer[head]
+                if head in self._waiting:
+                    heappush(heap, (self._waiting.pop(head), -head))
 
     def in_order(self, heap: Sequence[tuple[float, int]]) -> list[int]:
         """Return the units of the heap in order, then those held back that can be taken beside them, newest first."""
         heads = [-negative for _rate, negative in sorted(heap)]
         free = [head for head in heads if head not in self._newer]
         there = {*free}
-        late = {*heads, *(-negative for _rate, negative in chain(*self._waiting.values()))} - there
+        late = {*heads, *self._waiting} - there
         for head in sorted(late, reverse=True):
-            if self._newer[head] in there:
+            if self._newer[head] <= there:
                 there.add(head)
                 free.append(head)
         return free

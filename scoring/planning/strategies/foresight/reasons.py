@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import compress
 
 from scoring.counted import counted
-from scoring.planning.strategies.contract import StrategyInput, Why
+from scoring.planning.strategies.contract import OUTDATED, StrategyInput, Why
 from scoring.planning.strategies.foresight.greedy import GreedyChoice
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
@@ -86,8 +86,8 @@ class Reasons:
 
     def _goes(self, head: int) -> Why:
         coverage = self._coverage
-        if head in self._outdated and not self._stay[self._outdated[head]]:
-            return Why("outdated", "dropped: something newer that replaces it is dropped, too")
+        if head in self._outdated and not all(self._stay[one] for one in self._outdated[head]):
+            return OUTDATED
         if self._by_relevance(head):
             return Why("less_relevant", "dropped: less relevant to the last question than what stays")
         held = list(self._offers.held(head))

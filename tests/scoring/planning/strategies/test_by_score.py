@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from scoring.history import History
 from scoring.planning.plan import plan_prune
-from scoring.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT, FORESIGHT
 from tests.scoring.builders import calls, history_of, in_letters, model, results, system, user
+from tests.scoring.planning.stages.sessions import ran
 
 
 class TestTheWorkedExample:
@@ -63,3 +67,21 @@ class TestByScore:
         messages = [user() for _ in range(1_000)]
         plan = plan_prune(history_of(messages), BLUEPRINT, 1_500)
         assert plan.reason(plan.removed[-1]) == "dropped: score 39.96 below the cut at 40.00"
+
+
+class TestOutdatedUnits:
+    """A failure, replaced by a later run of the same command that passed."""
+
+    def test_stay_only_beside_what_replaces_them(self) -> None:  # X23
+        """Alone the failure would read as the state of things, however high its score is."""
+        settings = replace(FORESIGHT, strategy="score", guarded_percent=0.5, user_words_tokens=0)
+        failed, passed = "ValueError: the build failed", "3 passed" + "\nand so on" * 90
+        said = [user("go"), *ran("0", "make", "line " * 900), *ran("1", "pytest tests", failed),
+                *ran("2", "pytest tests", passed), user("on")]  # fmt: skip
+        history = History.of(said, settings=settings)
+        plans = [
+            plan_prune(history, settings, sum(history.tokens) * share // 100) for share in range(10, 100, 2)
+        ]
+        assert any(3 in plan.kept for plan in plans)
+        assert all(5 in plan.kept for plan in plans if 3 in plan.kept)
+        assert any("something newer" in plan.reason(3) for plan in plans)

@@ -1,0 +1,75 @@
+"""The reads and changes of each file in a history, and the changes that a later one takes back.
+
+A file is identified by its name without folders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from scoring.history import Edit, History
+
+
+class FileEvent(NamedTuple):
+    """A read or change of a file: positions of the call and its result, and the edit (None for a read)."""
+
+    call: int
+    result: int
+    edit: Edit | None
+
+
+def events_by_file(history: History) -> dict[str, list[FileEvent]]:
+    """Return the reads and changes of each file that was changed, in order, without failed calls."""
+    asked: dict[str, tuple[int, int]] = {}
+    files: dict[str, list[FileEvent]] = {}
+    for position, features in enumerate(history.features):
+        for number, call_id in enumerate(features.calls[: len(features.cues.calls)]):
+            asked[call_id] = position, number
+        for call_id, failed in zip(features.results, features.cues.failed, strict=False):
+            if call_id not in asked or failed:
+                continue
+            caller, number = asked[call_id]
+            call = history.features[caller].cues.calls[number]
+            for edit in call.edits:
+                files.setdefault(edit.file, []).append(FileEvent(caller, position, edit))
+            for file in call.reads:
+                if not call.edits:
+                    files.setdefault(file, []).append(FileEvent(caller, position, None))
+    return {file: events for file, events in files.items() if any(one.edit for one in events)}
+
+
+def lines_of(history: History, position: int) -> frozenset[int]:
+    """Return the text lines of a message, by their hashes."""
+    content = history.features[position].content
+    return frozenset(content.lines) if content is not None else frozenset()
+
+
+def taken_back(history: History) -> set[tuple[int, int]]:
+    """Return the pairs of an edit and a later one that removed lines of it for good, by the positions of their calls.
+
+    Without the later one, the lines would read as the present content.
+    """
+    found: set[tuple[int, int]] = set()
+    for events in events_by_file(history).values():
+        showing: dict[int, set[int]] = {}  # the edits whose new text has each line
+        removers: dict[int, int] = {}  # the call that removed it last, unless something showed it again
+        for call, result, edit in events:
+            shown = lines_of(history, result if edit is None else call)
+            if edit is not None:
+                shown = shown.difference(edit.gone)
+                removers.update(dict.fromkeys(_removed(edit, shown, showing), call))
+                for line in shown:
+                    showing.setdefault(line, set()).add(call)
+            for line in removers.keys() & shown:
+                del removers[line]
+        for line, by in removers.items():
+            found.update((call, by) for call in showing[line] if call != by)
+    return found
+
+
+def _removed(edit: Edit, shown: frozenset[int], known: Mapping[int, object]) -> Collection[int]:
+    """Return those of the known lines that an edit removed; one that shares no line may write another such file."""
+    if not edit.whole:
+        return known.keys() & edit.gone
+    return known.keys() - shown if not shown.isdisjoint(known) else ()

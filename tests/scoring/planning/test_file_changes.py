@@ -1,0 +1,81 @@
+"""Reads and changes of files, and changes that were taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.history import History
+from scoring.messages import Message
+from scoring.planning import plan_prune
+from scoring.planning.file_changes import taken_back
+from scoring.settings import FORESIGHT
+from tests.scoring.builders import model, user
+from tests.scoring.planning.stages.sessions import answered, asked, ran, read
+
+FIRST, SECOND, THIRD = (f"limit_of_lexer = the_{name}_value()" for name in ("first", "second", "third"))
+
+
+def edited(
+    call_id: str, old: str, new: str, *, path: str = "/repo/a.py", failed: bool = False
+) -> list[Message]:
+    """An edit and its answer."""
+    call = asked(call_id, "Edit", file_path=path, old_string=old, new_string=new)
+    return [call, answered(call_id, "no match" if failed else "changed", failed=failed)]
+
+
+def written(call_id: str, *lines: str) -> list[Message]:
+    """A file that is written as a whole."""
+    call = asked(call_id, "Write", file_path="/repo/a.py", content="\n".join(lines))
+    return [call, answered(call_id, "written")]
+
+
+def pairs(*messages: Message) -> set[tuple[int, int]]:
+    """Return the edits that were taken back, with the later ones."""
+    return taken_back(History.of(messages))
+
+
+class TestTakenBack:
+    """An edit of which a later one removes lines."""
+
+    PUT, TAKEN = edited("1", FIRST, SECOND), edited("2", SECOND, THIRD)
+
+    def test_is_paired_with_the_later_one(self) -> None:  # X23
+        """One that removes other lines, or failed, takes nothing back."""
+        assert pairs(*self.PUT, *self.TAKEN) == {(0, 2)}
+        assert pairs(*self.PUT, *edited("2", "some_other = value()", THIRD)) == set()
+        assert pairs(*self.PUT, *edited("2", SECOND, THIRD, path="/repo/b.py")) == set()
+        assert pairs(*self.PUT, *edited("2", SECOND, THIRD, failed=True)) == set()
+
+    def test_is_paired_with_each_that_removes_a_line(self) -> None:
+        """The whole is true only beside all of them."""
+        said = [*edited("1", "x", f"{FIRST}\n{SECOND}"), *edited("2", FIRST, "y"), *edited("3", SECOND, "z")]
+        assert pairs(*said) == {(0, 2), (0, 4)}
+
+    @pytest.mark.parametrize("again", [edited("3", THIRD, SECOND), read("3", "/repo/a.py", SECOND)])
+    def test_is_true_again_if_its_lines_came_back(self, again: list[Message]) -> None:
+        """The edit that brought them back takes back the one between."""
+        found = pairs(*self.PUT, *self.TAKEN, *again)
+        assert (0, 2) not in found
+        assert found <= {(2, 4)}
+
+    def test_may_be_a_file_that_is_written_again(self) -> None:
+        """Without a line in common it could be another file of that name."""
+        common = "import the_lexer_of_the_project"
+        assert pairs(*written("1", common, FIRST), *written("2", common, SECOND)) == {(0, 2)}
+        assert pairs(*written("1", common, FIRST), *written("2", SECOND)) == set()
+
+    def test_stays_only_beside_what_took_it_back(self) -> None:  # X23
+        """Its names are worth more, but alone it would read as the present content of the file."""
+        noise = "\n".join(f"chatter of the build, part {n}, and no more" for n in range(60))
+        acts: list[Message] = [one for n in range(9, 19) for one in ran(str(n), f"make part{n}", noise)]
+        said: list[Any] = [user("go on"), *self.PUT, *edited("2", f"{SECOND}\n{noise}", THIRD),
+                           model("see the_second_value()"), *acts, user("on")]  # fmt: skip
+        history = History.of(said, settings=FORESIGHT)
+        plans = [
+            plan_prune(history, FORESIGHT, sum(history.tokens) * share // 100) for share in range(2, 98, 2)
+        ]
+        assert any(1 in plan.kept for plan in plans)
+        assert any("something newer" in plan.reason(1) for plan in plans)
+        assert all(3 in plan.kept for plan in plans if 1 in plan.kept)
