@@ -297,7 +297,11 @@ def _pace(situation: Situation) -> str:
     turns = situation.turns_to_target
     if turns is None:
         return ""
-    return f": {_turns_left(turns)} at this pace" if turns else " yet: above the target at the next turn"
+    return (
+        f": {_turns(turns)} to the target at this pace"
+        if turns
+        else " yet: above the target at the next turn"
+    )
 
 
 # -- words
@@ -313,12 +317,17 @@ def _fullness(situation: Situation) -> str:
 
 
 def _turns_left(turns: int) -> str:
-    """Return the turns left in words: exact up to 20, then rounded to fives."""
+    """Return the turns left until the context is full in words."""
+    return f"{_turns(turns)} left" if turns else "the next turn may not fit"
+
+
+def _turns(turns: int) -> str:
+    """Return a number of turns in words: exact up to 20, then rounded to fives."""
     if turns >= MANY:
-        return "many turns left"
+        return "many turns"
     if turns > FEW_TURNS:
-        return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns left"
-    return f"{counted(turns, 'turn')} left" if turns else "the next turn may not fit"
+        return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns"
+    return counted(turns, "turn")
 
 
 def _duration(days: int) -> str:
