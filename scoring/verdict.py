@@ -253,14 +253,14 @@ def _resume(situation: Situation) -> Verdict:
     """Return the verdict if the pruned view is small enough but the agent still sends the whole context."""
     share, pruned = _percent(situation.tokens, situation), _percent(situation.pruned, situation)
     if situation.resumable and situation.cache_is_warm and not _runs_out(situation):
-        text = f"Resume from the pruned copy when the provider's cache is cold: it is {pruned} full"
+        text = f"Resume from a pruned copy when the provider's cache is cold: it is {pruned} full"
         return _advice("wait", situation, f"{text}, the agent's own context {share}", "resume", "Resume…")
     if situation.resumable:
-        text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
+        text = f"Resume from a pruned copy: it is {pruned} full, the agent's own context {share}"
         return _advice("resume", situation, text, "resume", "Resume…")
     if situation.sub_agent:
         return _nothing_needed("fine", situation, ": a sub-agent ends with its task")
-    text = f"{share} full: the pruned copy, {pruned} full, can be exported"
+    text = f"{share} full: the pruned view, {pruned} full, can be exported"
     return _advice("above", situation, text, "export", "Export…")
 
 
@@ -313,7 +313,7 @@ def _fullness(situation: Situation) -> str:
     waits = (
         situation.followed and situation.resumable and situation.pruned < situation.tokens and pruned != share
     )
-    return f"{share} full, its pruned copy {pruned}" if waits else f"{share} full"
+    return f"{share} full, its pruned view {pruned}" if waits else f"{share} full"
 
 
 def _turns_left(turns: int) -> str:

@@ -171,7 +171,7 @@ function moreMenu(session) {
   </details>`;
 }
 
-const REACHED = "The agent sends less once it is resumed from the pruned copy, or through the proxy.";
+const REACHED = "The agent sends less once it is resumed from a pruned copy, or through the proxy.";
 
 /** What the agent's own hooks or extension add. @param {Api.Session} session */
 function integrationNote({ source }) {
@@ -419,7 +419,11 @@ function legend(session) {
       return html`<li title=${certaintyReason(certainty)}>
         <i class="swatch" .style=${regionStyle(name)}></i>${regionName(name)}
         <b>${tokens(count, certainty)}${estimated(certainty)}</b>
-        ${session.agent && Math.abs(after - count) > ROUNDED_TOKENS && html`<span>→ ${tokens(after, certainty)}</span>`}
+        ${
+          session.agent &&
+          Math.abs(after - count) > ROUNDED_TOKENS &&
+          html`<span>→ ${tokens(after, certainty)}</span>`
+        }
       </li>`;
     })}
     ${reserveShare(session) > 0 && reserve}

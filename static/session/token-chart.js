@@ -1,11 +1,11 @@
 // <token-chart followed unseen="12400"></token-chart>
 //
 // Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the
-// pruned view as a line; the target as a dotted line, prunes ▼ and compactions ◆ as named marks. It begins
-// where the total is known, at least the `unseen` tokens that every call sends. Property `value`: a Timeline;
-// `push(point)` adds the newest point, once there is a message. Clicks on the chart, a mark or a named step
-// emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot in the theme's
-// colours, with a text for screen readers.
+// pruned view as a line where it differs; the target as a dotted line, prunes ▼ and compactions ◆ as named
+// marks. It begins where the total is known, at least the `unseen` tokens that every call sends. Property
+// `value`: a Timeline; `push(point)` adds the newest point, once there is a message. Clicks on the chart, a
+// mark or a named step emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot
+// in the theme's colours, with a text for screen readers.
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
@@ -14,10 +14,11 @@ import { recall, remember } from "../shared/preferences.js";
 import { problem, READING } from "../shared/problem.js";
 import { eventWords } from "../shared/prune-words.js";
 import { mainGauge } from "../shared/session-facts.js";
-import { isByAgent, MARKS, operationName } from "../shared/words.js";
+import { ACTORS, isByAgent, MARKS, operationName } from "../shared/words.js";
 import {
   across,
   apart,
+  differs,
   hasTime,
   known,
   placeOf,
@@ -36,8 +37,6 @@ const NAMED_STEPS = 4;
 const SHOWN_EVENTS = 2;
 /** A context keeps its size until the next message, so the line has steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
-/** The reasons that name only who made a change. @type {Record<string, string>} */
-const ACTORS = { manual: "by you", automatic: "automatically", emergency: "in an emergency" };
 
 export class TokenChart extends CoppiceElement {
   /** @type {Api.Timeline | null} */
@@ -125,6 +124,11 @@ export class TokenChart extends CoppiceElement {
       this.#plot.setSize({ width, height });
   }
 
+  /** True where the pruned view has a line of its own. */
+  get #hasLine() {
+    return this.hasAttribute("followed") && differs(this.#shown?.points ?? []);
+  }
+
   /** The height available to the chart, which a taller neighbour stretches. */
   get #height() {
     return Math.max(HEIGHT, this.querySelector(".chart-area")?.clientHeight ?? 0);
@@ -136,7 +140,7 @@ export class TokenChart extends CoppiceElement {
     this.#shown = value && { ...value, points: known(value.points, unseen) };
     if (!this.#shown?.points.length) this.stop();
     super.update();
-    if (this.#shown?.points.length) this.#draw(this.#shown, this.#overTime, this.hasAttribute("followed"));
+    if (this.#shown?.points.length) this.#draw(this.#shown, this.#overTime, this.#hasLine);
   }
 
   template() {
@@ -211,12 +215,11 @@ export class TokenChart extends CoppiceElement {
 
   /** @param {Api.Timeline} timeline */
   #legend(timeline) {
-    const followed = this.hasAttribute("followed");
     /** @param {string} line @param {string} name */
     const entry = (line, name) => html`<li><i class="line" data-line=${line}></i>${name}</li>`;
     const above = this.#top(timeline) < timeline.target ? " (above this chart)" : "";
     return html`<ul class="legend">
-      ${followed && entry("pruned", "pruned view")}
+      ${this.#hasLine && entry("pruned", "pruned view")}
       ${entry("target", `target ${compact(timeline.target)}${above}`)}
       ${Object.entries(MARKS).map(
         ([kind, [mark, name]]) =>

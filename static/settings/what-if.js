@@ -199,7 +199,7 @@ export class WhatIf extends ReadingElement {
         Task type: <b>${typeName(typeUnder(session, this.#settings))}</b>.
         ${typeReason(session, this.#settings)}
       </p>
-      <label class="small muted" for="what-if-cut">Cut to <b>${percentSet(cut)}</b> of its context,
+      <label class="small muted" for="what-if-cut">Keep <b>${percentSet(cut)}</b> of its context,
         ${this.#cut === null ? "the aim" : `${number(tokensAt(session, cut))} tokens`}</label>
       <input id="what-if-cut" type="range" min="5" max="95" step="5" .value=${String(cut)}>
       <div class="plan-bars">

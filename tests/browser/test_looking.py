@@ -334,14 +334,20 @@ class TestAutomaticPruning:
     """Prunes that Coppice started by itself."""
 
     def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
-        """The toast's button restores the pruned messages."""
+        """The toast marks the estimate and restores the pruned messages; the history says once who pruned."""
         session = managed(server, 52)
         server.app.sessions.patch(session, SessionChange(automatic=True))
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".live")).to_have_text("live")
         expect(page.locator(".msg").first).to_be_visible()
         feed(server, session, 3, start=52)
-        toast = page.get_by_role("status").filter(has_text="Context pruned")
+        toast = page.get_by_role("status").filter(
+            has_text=re.compile(r"Pruned automatically: .*, ~[\d,]+ tokens freed")
+        )
+        page.get_by_role("tab", name="History").click()
+        entry = page.locator(".operations li", has_text="Pruned automatically")
+        expect(entry).to_contain_text("removed")
+        expect(entry).not_to_contain_text("· automatic")
         toast.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status").filter(has_text="messages back")).to_be_visible()
         [operation] = server.app.operations.list(session)

@@ -452,7 +452,7 @@ class TestTrying:
         managed(server, 40, tokens=900)
         server.app.settings.put({"strategy": "score"})
         page.goto(f"{server.url}/settings")
-        expect(page.get_by_text("Cut to 50")).to_be_visible()
+        expect(page.get_by_text("Keep 50")).to_be_visible()
         page.get_by_role("slider", name=re.compile("^Keywords")).fill("100")
         page.get_by_role("slider", name=re.compile("^Recency")).fill("0")
         swaps = page.get_by_role("table", name="Messages that change fate")
@@ -466,8 +466,8 @@ class TestTrying:
         expect(page.locator(".ranks li[data-swaps=true]").first).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile(r"^Saved: \d+ go"))).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile(r"^Edited: \d+ go"))).to_be_visible()
-        page.get_by_role("slider", name=re.compile("Cut to")).fill("95")
-        expect(page.get_by_text(re.compile("Cut to 95"))).to_be_visible()
+        page.get_by_role("slider", name=re.compile("Keep")).fill("95")
+        expect(page.get_by_text(re.compile("Keep 95"))).to_be_visible()
 
     def test_says_that_nothing_would_change(self, page: Page, server: Server) -> None:
         """A setting without effect on the session is named as such."""

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scoring.counted import counted
 from webapp.events import (
     CacheExpired,
     ContextPruned,
@@ -102,11 +101,11 @@ def _pruned(event: ContextPruned) -> tuple[Notice, ...]:
 def _pruned_words(event: ContextPruned) -> str:
     """Return who pruned and the result, in the words of the history."""
     counts = (
-        (event.summarised, "message", "summarised"),
-        (event.removed - event.summarised, "message", "removed"),
-        (event.shortened, "output", "shortened"),
+        (event.summarised, "summarised"),
+        (event.removed - event.summarised, "removed"),
+        (event.shortened, "shortened"),
     )
-    acts = [f"{counted(count, noun)} {done}" for count, noun, done in counts if count]
+    acts = [f"{count:,} {done}" for count, done in counts if count]
     freed = f"{'~' if event.estimated else ''}{event.original - event.final:,} tokens freed"
     return f"Pruned {_ACTORS.get(event.reason, event.reason)}: {', '.join([*acts, freed])}"
 

@@ -87,12 +87,12 @@ class TestMessages:
     @pytest.mark.parametrize(
         ("given", "text"),
         [
-            ({}, "Pruned automatically: 42 messages removed, 40,000 tokens freed"),
-            ({"estimated": True}, "Pruned automatically: 42 messages removed, ~40,000 tokens freed"),
+            ({}, "Pruned automatically: 42 removed, 40,000 tokens freed"),
+            ({"estimated": True}, "Pruned automatically: 42 removed, ~40,000 tokens freed"),
             ({"reason": "emergency", "removed": 0, "shortened": 1},
-             "Pruned in an emergency: 1 output shortened, 40,000 tokens freed"),
+             "Pruned in an emergency: 1 shortened, 40,000 tokens freed"),
             ({"removed": 12, "summarised": 10},
-             "Pruned automatically: 10 messages summarised, 2 messages removed, 40,000 tokens freed"),
+             "Pruned automatically: 10 summarised, 2 removed, 40,000 tokens freed"),
         ],
     )  # fmt: skip
     def test_of_an_automatic_prune_use_the_words_of_the_history(

@@ -51,7 +51,7 @@ class TestVerdicts:
         assert f"pays back after {plan.cache.break_even_calls} call" in found.text
 
     def test_price_the_plan_that_the_panel_shows(self, app: App) -> None:  # X18
-        """What is shortened is counted from the texts, which the estimates of a plan miss by a percent."""
+        """Both count shortened outputs from their texts, which the estimates of a plan miss by a percent."""
         session = app.sessions.create(model=MODEL, settings={"cap_tokens": 7_000}).id
         for n in range(8):
             code = "\n".join(
