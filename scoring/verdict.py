@@ -227,9 +227,9 @@ def _little_gained(situation: Situation, price: Price) -> Verdict:
 
 
 def _reached(situation: Situation) -> str:
-    """Return the share of the limit to which the plan prunes: the aim, or more if what is always kept takes more."""
-    over = situation.prune.over if situation.prune is not None else 0
-    return _percent(situation.aim + over, situation)
+    """Return the share of the limit that the plan leaves; before there is one, the aim."""
+    left = situation.aim if situation.prune is None else situation.pruned - situation.prune.freed
+    return _percent(left, situation)
 
 
 def _runs_out(situation: Situation) -> bool:

@@ -1,4 +1,4 @@
-// <token-chart followed unseen="12400"></token-chart>
+// <token-chart followed estimated unseen="12400"></token-chart>
 //
 // Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the
 // pruned view as a line where it differs; the target as a dotted line, prunes ▼ and compactions ◆ as named
@@ -39,6 +39,8 @@ const SHOWN_EVENTS = 2;
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
 
 export class TokenChart extends CoppiceElement {
+  static observedAttributes = ["estimated"];
+
   /** @type {Api.Timeline | null} */
   #value = null;
   /** The part that is drawn. @type {Api.Timeline | null} */
@@ -124,6 +126,11 @@ export class TokenChart extends CoppiceElement {
       this.#plot.setSize({ width, height });
   }
 
+  /** The "~" of estimates. */
+  get #rough() {
+    return this.hasAttribute("estimated") ? "~" : "";
+  }
+
   /** True where the pruned view has a line of its own. */
   get #hasLine() {
     return this.hasAttribute("followed") && differs(this.#shown?.points ?? []);
@@ -170,7 +177,7 @@ export class TokenChart extends CoppiceElement {
     const places = apart(this.#places);
     return html`<ul class="chart-marks">${changes.map((mark, i) => {
       const at = places[i];
-      const words = markWords(mark);
+      const words = markWords(mark, this.#rough);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
         <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}
           data-mark=${mark.kind} aria-label=${words} title=${words}>${MARKS[mark.kind]?.[0]}</button>
@@ -209,7 +216,8 @@ export class TokenChart extends CoppiceElement {
     return html`<div class="chart-steps"><span class="muted">Largest steps</span>${steps.map(
       ({ number: at, label, tokens }) =>
         html`<button class="chip" data-act="chart-message" data-number=${at} title="Message ${number(at)}"
-          ><span class="mono">${label}</span><span class="num">+${compact(tokens)}</span></button>`,
+          ><span class="mono">${label}</span
+          ><span class="num">+${this.#rough}${compact(tokens)}</span></button>`,
     )}</div>`;
   }
 
@@ -368,15 +376,15 @@ export class TokenChart extends CoppiceElement {
   }
 }
 
-/** A mark in words. @param {Api.Timeline["changes"][number]} mark */
-function markWords({ kind, label, number: at, before, after }) {
+/** A mark in words. @param {Api.Timeline["changes"][number]} mark @param {string} rough "~" of estimates */
+function markWords({ kind, label, number: at, before, after }, rough) {
   const said = label.charAt(0).toUpperCase() + label.slice(1);
   const by = ACTORS[label] ? ` ${ACTORS[label]}` : label && `: ${label}`;
   // The labels of an undo and of what the agent does are sentences.
   const isSentence = label !== "" && (kind === "undo" || isByAgent(kind));
   const what = isSentence ? said : operationName(kind) + by;
   const where = at === null ? "" : `, at message ${number(at)}`;
-  return `${what}${where}, ${number(before)} to ${number(after)} tokens`;
+  return `${what}${where}, ${rough}${number(before)} to ${rough}${number(after)} tokens`;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2

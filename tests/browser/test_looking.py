@@ -88,7 +88,7 @@ class TestTheChart:
     """Tokens over time."""
 
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
-        """The chart's accessible name holds its numbers, and each prune is a marker with its tokens."""
+        """The chart's accessible name holds its numbers, and each prune is a marker with its tokens, marked as estimates."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneBody())
         page.goto(f"{server.url}/sessions/{session}")
@@ -96,7 +96,7 @@ class TestTheChart:
             page.get_by_role("img", name=re.compile(r"^Tokens over messages, .* of 100,000, target 80,000$"))
         ).to_be_visible()
         mark = page.locator(".chart-marks button")
-        expect(mark).to_have_accessible_name(re.compile(r"[\d,]+ to [\d,]+ tokens$"))
+        expect(mark).to_have_accessible_name(re.compile(r"~[\d,]+ to ~[\d,]+ tokens$"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
     def test_names_its_marks_and_opens_their_messages(self, page: Page, server: Server) -> None:  # X19
@@ -197,7 +197,7 @@ class TestTheChart:
             transcript.call("Bash", {"command": f"ls {n}"}, words(60))
         page.goto(server.url)
         page.get_by_role("link", name="Look around", exact=True).click()
-        page.locator(".chart-steps").get_by_role("button", name="Read spec.md").click()
+        page.locator(".chart-steps").get_by_role("button", name="Read spec.md +~3").click()
         opened = page.locator(".msg[data-open=true]")
         expect(opened.locator(".m-number")).to_have_text("3")
         expect(opened.locator(".m-open")).to_be_focused()

@@ -69,6 +69,8 @@ class TestWeights:
         changed_sum = sum(saved.values()) - saved["keywords"] - saved["recency"] + 100
         expect(page.get_by_text(f"sum {changed_sum:g}")).to_be_visible()
         expect(words).to_contain_text(re.compile(r"^\s*[1-9]\d* messages? would change fate"))
+        expect(words).to_contain_text(re.compile(r"It leaves\s+(as many|~[\d,]+) tokens"))
+        expect(page.locator(".swaps .why").first).to_contain_text(re.compile(r"^\s*~[\d,]+ tokens"))
         assert server.app.settings.get().settings.weights == saved
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()

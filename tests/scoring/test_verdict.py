@@ -181,6 +181,11 @@ class TestAboveTheTarget:
         assert found.text == "Prune now: 3 turns left"
         assert (found.kind, found.action) == ("now", "prune")
 
+    def test_names_the_share_that_the_plan_leaves(self) -> None:  # X18
+        """A plan that always clears redundant outputs ends below the aim, which is named before there is a plan."""
+        assert "pruning to 60 % frees about 56k tokens" in verdict(88).text
+        assert "pruning to 41 % frees about 94k tokens" in verdict(88, prune=Price(94_000, 8)).text
+
     def test_names_the_price_once_it_is_known(self) -> None:  # X18
         """In the same sentence."""
         assert verdict(88, growth=7_000, prune=Price(56_000, 2)).text == (
