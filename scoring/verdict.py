@@ -227,9 +227,9 @@ def _little_gained(situation: Situation, price: Price) -> Verdict:
 
 
 def _reached(situation: Situation) -> str:
-    """Return the share of the limit to which the plan prunes: the aim, or more if what is always kept takes more."""
-    over = situation.prune.over if situation.prune is not None else 0
-    return _percent(situation.aim + over, situation)
+    """Return the share of the limit that the plan leaves; before there is one, the aim."""
+    left = situation.aim if situation.prune is None else situation.pruned - situation.prune.freed
+    return _percent(left, situation)
 
 
 def _runs_out(situation: Situation) -> bool:
@@ -253,14 +253,14 @@ def _resume(situation: Situation) -> Verdict:
     """Return the verdict if the pruned view is small enough but the agent still sends the whole context."""
     share, pruned = _percent(situation.tokens, situation), _percent(situation.pruned, situation)
     if situation.resumable and situation.cache_is_warm and not _runs_out(situation):
-        text = f"Resume from the pruned copy when the provider's cache is cold: it is {pruned} full"
+        text = f"Resume from a pruned copy when the provider's cache is cold: it is {pruned} full"
         return _advice("wait", situation, f"{text}, the agent's own context {share}", "resume", "Resume…")
     if situation.resumable:
-        text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
+        text = f"Resume from a pruned copy: it is {pruned} full, the agent's own context {share}"
         return _advice("resume", situation, text, "resume", "Resume…")
     if situation.sub_agent:
         return _nothing_needed("fine", situation, ": a sub-agent ends with its task")
-    text = f"{share} full: the pruned copy, {pruned} full, can be exported"
+    text = f"{share} full: the pruned view, {pruned} full, can be exported"
     return _advice("above", situation, text, "export", "Export…")
 
 
@@ -297,7 +297,11 @@ def _pace(situation: Situation) -> str:
     turns = situation.turns_to_target
     if turns is None:
         return ""
-    return f": {_turns_left(turns)} at this pace" if turns else " yet: above the target at the next turn"
+    return (
+        f": {_turns(turns)} to the target at this pace"
+        if turns
+        else " yet: above the target at the next turn"
+    )
 
 
 # -- words
@@ -309,16 +313,21 @@ def _fullness(situation: Situation) -> str:
     waits = (
         situation.followed and situation.resumable and situation.pruned < situation.tokens and pruned != share
     )
-    return f"{share} full, its pruned copy {pruned}" if waits else f"{share} full"
+    return f"{share} full, its pruned view {pruned}" if waits else f"{share} full"
 
 
 def _turns_left(turns: int) -> str:
-    """Return the turns left in words: exact up to 20, then rounded to fives."""
+    """Return the turns left until the context is full in words."""
+    return f"{_turns(turns)} left" if turns else "the next turn may not fit"
+
+
+def _turns(turns: int) -> str:
+    """Return a number of turns in words: exact up to 20, then rounded to fives."""
     if turns >= MANY:
-        return "many turns left"
+        return "many turns"
     if turns > FEW_TURNS:
-        return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns left"
-    return f"{counted(turns, 'turn')} left" if turns else "the next turn may not fit"
+        return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns"
+    return counted(turns, "turn")
 
 
 def _duration(days: int) -> str:

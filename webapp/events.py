@@ -66,7 +66,8 @@ class ContextPruned(Event):
     """A prune was applied, or single messages were dropped by hand: `kind` is prune or drop. `n` is the operation's
     number, `reason` manual, automatic or emergency; `original` and `final` are tokens of the context before and after,
     `removed` counts the removed messages and `removed_ids` names them; `shortened` counts the shortened ones,
-    `summarised` the removed ones that a summary covers; `utilization` is the percentage afterwards.
+    `summarised` the removed ones that a summary covers; `utilization` is the percentage afterwards. `estimated` says
+    that the tokens of messages are estimates; only the notice for people shows it.
     """
 
     name: ClassVar = "context:pruned"
@@ -81,6 +82,7 @@ class ContextPruned(Event):
     shortened: int = 0
     summarised: int = 0
     kind: str = "prune"
+    estimated: bool = False
 
     def payload(self) -> dict[str, Any]:
         """Return the event as pages and webhooks get it, under its `name` (B14)."""

@@ -39,6 +39,9 @@ export function known(points, unseen) {
   return first > 0 ? points.slice(first) : points;
 }
 
+/** Returns whether the pruned view has ever differed from the agent's context. @param {Point[]} points */
+export const differs = (points) => points.some(({ agent, pruned }) => agent !== null && agent !== pruned);
+
 /** The x value of each point: seconds, or the number of its message. @param {Point[]} points
  * @param {boolean} time */
 export function across(points, time) {

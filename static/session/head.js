@@ -171,7 +171,7 @@ function moreMenu(session) {
   </details>`;
 }
 
-const REACHED = "The agent sends less once it is resumed from the pruned copy, or through the proxy.";
+const REACHED = "The agent sends less once it is resumed from a pruned copy, or through the proxy.";
 
 /** What the agent's own hooks or extension add. @param {Api.Session} session */
 function integrationNote({ source }) {
@@ -397,6 +397,9 @@ function bar(name, what, gauge, session, big) {
   </div>`;
 }
 
+/** Shares of two totals that are rounded to whole tokens differ by up to so many for a region that stays. */
+const ROUNDED_TOKENS = 2;
+
 /** The regions with their tokens in the agent's context, and in the pruned view if they differ.
  * @param {Api.Session} session */
 function legend(session) {
@@ -416,7 +419,11 @@ function legend(session) {
       return html`<li title=${certaintyReason(certainty)}>
         <i class="swatch" .style=${regionStyle(name)}></i>${regionName(name)}
         <b>${tokens(count, certainty)}${estimated(certainty)}</b>
-        ${session.agent && after !== count && html`<span>→ ${tokens(after, certainty)}</span>`}
+        ${
+          session.agent &&
+          Math.abs(after - count) > ROUNDED_TOKENS &&
+          html`<span>→ ${tokens(after, certainty)}</span>`
+        }
       </li>`;
     })}
     ${reserveShare(session) > 0 && reserve}

@@ -13,17 +13,10 @@ import { certaintyOfParts } from "../shared/session-facts.js";
 import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
-import { isByAgent, MARKS, operationName, strategyName } from "../shared/words.js";
+import { ACTORS, isByAgent, MARKS, operationName, strategyName } from "../shared/words.js";
 import { panelText } from "./message-row.js";
 import { aimOf } from "./plan.js";
 
-/** @type {Record<string, string>} */
-const ACTORS = {
-  automatic: "automatically",
-  emergency: "in an emergency",
-  user: "by you",
-  agent: "by the agent",
-};
 const SHOWN_ITEMS = 60;
 const NOT_KEPT =
   "Not known: an earlier version of Coppice recorded this operation without what the context held.";
@@ -200,7 +193,7 @@ function figures(o, certainty) {
   const tokens =
     before !== after && `${tokenText(before, certainty)} → ${tokenText(after, certainty)} tokens`;
   const by = [
-    o.reason === "manual" ? "" : o.reason,
+    ACTORS[o.reason ?? ""] ? "" : o.reason, // beside who made it
     o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",
     o.preset ?? "",
   ];

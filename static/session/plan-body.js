@@ -191,13 +191,12 @@ function bill({ cache, removed_count, shortened_count }, session) {
     return html`<dt>${what}</dt><dd>${tokenCount(tokens, certainty)}${price}</dd>`;
   };
   const back = cache.break_even_calls;
-  const wait = back === null || cache.cold ? "the next call" : paysBack(back);
   const moment = cheapestMoment(cache, session.cache, certainty);
   return html`<dl class="kv">
     ${line("Saved on every next call", cache.saved_per_call, cache.saved_cost)}
     ${line("Cache rewritten once", cache.rewritten_once, cache.rewrite_cost)}
     ${moment && html`<dt class="small wide-dt">${moment}</dt>`}
-    ${back !== null && html`<dt>Pays back after</dt><dd>${wait}</dd>`}
+    ${back !== null && html`<dt>Pays back</dt><dd>${paysBack(back)}</dd>`}
     ${cache.saved_cost !== null && html`<dt class="small wide-dt">Tokens, and money at list price.</dt>`}
   </dl>`;
 }

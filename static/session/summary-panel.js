@@ -56,7 +56,7 @@ class SummaryPanel extends ReadingElement {
   async #act(act, failure) {
     try {
       const { message, operation, summary } = /** @type {Partial<Api.Summarised>} */ (await act);
-      const said = summary ? `${sizes(summary)}.` : message;
+      const said = summary ? `Summarised: ${sizes(summary)}.` : message;
       if (said) toast(said, operation ? { act: { label: "Undo", run: () => this.#undo(operation.n) } } : {});
     } catch (error) {
       toastError(error, failure);

@@ -1,11 +1,11 @@
-// <token-chart followed unseen="12400"></token-chart>
+// <token-chart followed estimated unseen="12400"></token-chart>
 //
 // Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the
-// pruned view as a line; the target as a dotted line, prunes ▼ and compactions ◆ as named marks. It begins
-// where the total is known, at least the `unseen` tokens that every call sends. Property `value`: a Timeline;
-// `push(point)` adds the newest point, once there is a message. Clicks on the chart, a mark or a named step
-// emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot in the theme's
-// colours, with a text for screen readers.
+// pruned view as a line where it differs; the target as a dotted line, prunes ▼ and compactions ◆ as named
+// marks. It begins where the total is known, at least the `unseen` tokens that every call sends. Property
+// `value`: a Timeline; `push(point)` adds the newest point, once there is a message. Clicks on the chart, a
+// mark or a named step emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot
+// in the theme's colours, with a text for screen readers.
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
@@ -14,10 +14,11 @@ import { recall, remember } from "../shared/preferences.js";
 import { problem, READING } from "../shared/problem.js";
 import { eventWords } from "../shared/prune-words.js";
 import { mainGauge } from "../shared/session-facts.js";
-import { isByAgent, MARKS, operationName } from "../shared/words.js";
+import { ACTORS, isByAgent, MARKS, operationName } from "../shared/words.js";
 import {
   across,
   apart,
+  differs,
   hasTime,
   known,
   placeOf,
@@ -36,10 +37,10 @@ const NAMED_STEPS = 4;
 const SHOWN_EVENTS = 2;
 /** A context keeps its size until the next message, so the line has steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
-/** The reasons that name only who made a change. @type {Record<string, string>} */
-const ACTORS = { manual: "by you", automatic: "automatically", emergency: "in an emergency" };
 
 export class TokenChart extends CoppiceElement {
+  static observedAttributes = ["estimated"];
+
   /** @type {Api.Timeline | null} */
   #value = null;
   /** The part that is drawn. @type {Api.Timeline | null} */
@@ -125,6 +126,16 @@ export class TokenChart extends CoppiceElement {
       this.#plot.setSize({ width, height });
   }
 
+  /** The "~" of estimates. */
+  get #rough() {
+    return this.hasAttribute("estimated") ? "~" : "";
+  }
+
+  /** True where the pruned view has a line of its own. */
+  get #hasLine() {
+    return this.hasAttribute("followed") && differs(this.#shown?.points ?? []);
+  }
+
   /** The height available to the chart, which a taller neighbour stretches. */
   get #height() {
     return Math.max(HEIGHT, this.querySelector(".chart-area")?.clientHeight ?? 0);
@@ -136,7 +147,7 @@ export class TokenChart extends CoppiceElement {
     this.#shown = value && { ...value, points: known(value.points, unseen) };
     if (!this.#shown?.points.length) this.stop();
     super.update();
-    if (this.#shown?.points.length) this.#draw(this.#shown, this.#overTime, this.hasAttribute("followed"));
+    if (this.#shown?.points.length) this.#draw(this.#shown, this.#overTime, this.#hasLine);
   }
 
   template() {
@@ -166,7 +177,7 @@ export class TokenChart extends CoppiceElement {
     const places = apart(this.#places);
     return html`<ul class="chart-marks">${changes.map((mark, i) => {
       const at = places[i];
-      const words = markWords(mark);
+      const words = markWords(mark, this.#rough);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
         <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}
           data-mark=${mark.kind} aria-label=${words} title=${words}>${MARKS[mark.kind]?.[0]}</button>
@@ -205,18 +216,18 @@ export class TokenChart extends CoppiceElement {
     return html`<div class="chart-steps"><span class="muted">Largest steps</span>${steps.map(
       ({ number: at, label, tokens }) =>
         html`<button class="chip" data-act="chart-message" data-number=${at} title="Message ${number(at)}"
-          ><span class="mono">${label}</span><span class="num">+${compact(tokens)}</span></button>`,
+          ><span class="mono">${label}</span
+          ><span class="num">+${this.#rough}${compact(tokens)}</span></button>`,
     )}</div>`;
   }
 
   /** @param {Api.Timeline} timeline */
   #legend(timeline) {
-    const followed = this.hasAttribute("followed");
     /** @param {string} line @param {string} name */
     const entry = (line, name) => html`<li><i class="line" data-line=${line}></i>${name}</li>`;
     const above = this.#top(timeline) < timeline.target ? " (above this chart)" : "";
     return html`<ul class="legend">
-      ${followed && entry("pruned", "pruned view")}
+      ${this.#hasLine && entry("pruned", "pruned view")}
       ${entry("target", `target ${compact(timeline.target)}${above}`)}
       ${Object.entries(MARKS).map(
         ([kind, [mark, name]]) =>
@@ -365,15 +376,15 @@ export class TokenChart extends CoppiceElement {
   }
 }
 
-/** A mark in words. @param {Api.Timeline["changes"][number]} mark */
-function markWords({ kind, label, number: at, before, after }) {
+/** A mark in words. @param {Api.Timeline["changes"][number]} mark @param {string} rough "~" of estimates */
+function markWords({ kind, label, number: at, before, after }, rough) {
   const said = label.charAt(0).toUpperCase() + label.slice(1);
   const by = ACTORS[label] ? ` ${ACTORS[label]}` : label && `: ${label}`;
   // The labels of an undo and of what the agent does are sentences.
   const isSentence = label !== "" && (kind === "undo" || isByAgent(kind));
   const what = isSentence ? said : operationName(kind) + by;
   const where = at === null ? "" : `, at message ${number(at)}`;
-  return `${what}${where}, ${number(before)} to ${number(after)} tokens`;
+  return `${what}${where}, ${rough}${number(before)} to ${rough}${number(after)} tokens`;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2

@@ -6,13 +6,13 @@
 // refuses them.
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
-import { compact, counted, number, percent, percentSet } from "../shared/format.js";
+import { counted, number, percent, percentSet, tokens as tokenText } from "../shared/format.js";
 import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { whatItDoes } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
-import { mainGauge, titleOf } from "../shared/session-facts.js";
+import { certaintyOfParts, mainGauge, titleOf } from "../shared/session-facts.js";
 import { optionElements, planBar } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
@@ -175,6 +175,11 @@ export class WhatIf extends ReadingElement {
     }
   }
 
+  /** The certainty of the tokens of messages. */
+  get #certainty() {
+    return this.#session ? certaintyOfParts(this.#session.pruned) : "";
+  }
+
   template() {
     const session = this.#session;
     return html`<section class="panel" aria-labelledby="what-if-title">
@@ -199,7 +204,7 @@ export class WhatIf extends ReadingElement {
         Task type: <b>${typeName(typeUnder(session, this.#settings))}</b>.
         ${typeReason(session, this.#settings)}
       </p>
-      <label class="small muted" for="what-if-cut">Cut to <b>${percentSet(cut)}</b> of its context,
+      <label class="small muted" for="what-if-cut">Keep <b>${percentSet(cut)}</b> of its context,
         ${this.#cut === null ? "the aim" : `${number(tokensAt(session, cut))} tokens`}</label>
       <input id="what-if-cut" type="range" min="5" max="95" step="5" .value=${String(cut)}>
       <div class="plan-bars">
@@ -208,7 +213,7 @@ export class WhatIf extends ReadingElement {
         ${tried && planBar("Edited", session, tried.after, tried.regions_after)}
       </div>
       <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
-      ${tried && this.#depthWords()} ${saved && tried && differences(saved, tried)}
+      ${tried && this.#depthWords()} ${saved && tried && differences(saved, tried, this.#certainty)}
     </div>`;
   }
 
@@ -236,7 +241,8 @@ export class WhatIf extends ReadingElement {
     if (tried.changed === 0)
       return html`<p>No message would change fate: a prune still ${whatItDoes(tried)}.</p>`;
     const more = tried.after.tokens - saved.after.tokens;
-    const tokens = html`<b>${number(Math.abs(more))}</b> tokens ${more > 0 ? "more" : "less"}`;
+    const by = tokenText(Math.abs(more), this.#certainty);
+    const tokens = html`<b>${by}</b> tokens ${more > 0 ? "more" : "less"}`;
     return html`<p><b>${counted(tried.changed ?? 0, "message")}</b> would change fate.</p>
       <p>
         A prune ${whatItDoes(tried)}; with the saved settings it ${whatItDoes(saved)}. It leaves
@@ -246,15 +252,15 @@ export class WhatIf extends ReadingElement {
   }
 }
 
-/** @param {Api.Plan} saved @param {Api.Plan} tried */
-function differences(saved, tried) {
+/** @param {Api.Plan} saved @param {Api.Plan} tried @param {string} certainty */
+function differences(saved, tried, certainty) {
   const all = compared(saved, tried);
   const swaps = swapped(all);
   if (swaps.length === 0) return "";
   const more = swaps.length - SHOWN_SWAPS;
   return html`<table class="swaps" aria-label="Messages that change fate">
       <thead><tr><th>Message</th><th class="num">Score</th><th>Fate</th></tr></thead>
-      <tbody>${swaps.slice(0, SHOWN_SWAPS).map(swap)}</tbody>
+      <tbody>${swaps.slice(0, SHOWN_SWAPS).map((one) => swap(one, certainty))}</tbody>
     </table>
     ${more > 0 && html`<p class="small muted">and ${counted(more, "more message")}</p>`}
     <details class="ranks">
@@ -267,8 +273,8 @@ function differences(saved, tried) {
 /** @param {number | null} score */
 const points = (score) => (score === null ? "–" : number(Math.round(score)));
 
-/** @param {Compared} one */
-function swap({ number: n, text, role, tokens, scores, fates, reason }) {
+/** @param {Compared} one @param {string} certainty */
+function swap({ number: n, text, role, tokens, scores, fates, reason }, certainty) {
   const [before = null, after = null] = scores;
   const [was = "", is = ""] = fates;
   return html`<tr>
@@ -278,7 +284,7 @@ function swap({ number: n, text, role, tokens, scores, fates, reason }) {
     <td>${fateName(was)} → <b>${fateName(is)}</b></td>
   </tr>
   <tr class="why"><td colspan="3" class="small muted"
-    >${compact(tokens)} tokens${reason && html` · ${withCode(plainReason(reason))}`}</td></tr>`;
+    >${tokenText(tokens, certainty)} tokens${reason && html` · ${withCode(plainReason(reason))}`}</td></tr>`;
 }
 
 /** The removed messages that change fate and the last ones to go, lowest score first. @param {string} name

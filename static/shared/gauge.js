@@ -53,8 +53,11 @@ export function reserveShare(limits) {
 /** The colours of a region, as a style. @param {string} name */
 export const regionStyle = (name) => `--c:var(--r-${name});--e:var(--r-${name}-e)`;
 
-/** fine, near (within 5 points of the target) or over. @param {number} tokens @param {Limits} limits */
+/** The share of the target above which a gauge is near it: 75 % of the limit for a target of 80 %. */
+const NEAR = 15 / 16;
+
+/** fine, near the target or over it. @param {number} tokens @param {Limits} limits */
 export function levelOf(tokens, limits) {
   if (tokens > limits.target_tokens) return "over";
-  return tokens > limits.target_tokens - limits.limit * 0.05 ? "near" : "fine";
+  return tokens > limits.target_tokens * NEAR ? "near" : "fine";
 }

@@ -58,7 +58,7 @@ export function eventWords({ seen, complete, calls, tokens, ...counts }, elsewhe
   if (!seen) return "the agent did not see it, so nothing is counted";
   const share = calls / windowCalls;
   const again = THINGS.filter(([name]) => counts[name] > 0).map(([name, noun, happens]) => {
-    const usual = elsewhere ? ` (${decimal(elsewhere[name] * share)} elsewhere)` : "";
+    const usual = elsewhere ? ` (usually ${decimal(elsewhere[name] * share)})` : "";
     return `${counted(counts[name], noun)} ${happens}${usual}`;
   });
   const within = `in ${counted(calls, "call")}${complete ? "" : " so far"}`;
@@ -84,11 +84,11 @@ export function totalWords({ kinds, calls, events, compared, elsewhere }) {
   const among = elsewhere && means.windows < events.windows ? ` (${number(means.windows)} compared)` : "";
   const again = THINGS.filter(([name]) => means[name] > 0 || (elsewhere?.[name] ?? 0) > 0).map(
     ([name, noun, happens]) => {
-      const usual = elsewhere ? ` (${decimal(elsewhere[name])} elsewhere)` : "";
+      const usual = elsewhere ? ` (usually ${decimal(elsewhere[name])})` : "";
       return `${decimal(means[name])} ${means[name] === 1 ? noun : `${noun}s`} ${happens}${usual}`;
     },
   );
-  const usual = elsewhere?.tokens ? ` (~${about(elsewhere.tokens)} elsewhere)` : "";
+  const usual = elsewhere?.tokens ? ` (usually ~${about(elsewhere.tokens)})` : "";
   return [
     `In up to ${number(calls)} calls after ${new Intl.ListFormat("en").format(names)}${among}: ${
       again.length > 0 ? again.join(", ") : "nothing done again"

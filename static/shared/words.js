@@ -75,6 +75,15 @@ export const operationName = named({
   resume: "Resumed from a pruned copy",
 });
 
+/** Who made a change, by its actor or by a reason that names only that. @type {Record<string, string>} */
+export const ACTORS = {
+  user: "by you",
+  manual: "by you",
+  automatic: "automatically",
+  emergency: "in an emergency",
+  agent: "by the agent",
+};
+
 /** The mark of each kind of change that has one, and its name in a legend.
  * @type {Record<string, [mark: string, name: string]>} */
 export const MARKS = {

@@ -263,7 +263,7 @@ class TestPreferences:
             expect(page.get_by_role("status").filter(has_text="Automatic pruning is on")).to_be_visible()
             page.keyboard.press("Escape")
             writing.feed(server, session, 2, start=60)
-            expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
+            expect(page.get_by_role("status").filter(has_text="Pruned automatically")).to_be_visible()
             page.get_by_role("tab", name="Heaviest").click()
             page.locator("heavy-panel .group-rows button").first.click()
             expect(page.locator(".msg[data-open=true]")).to_be_in_viewport()

@@ -96,7 +96,7 @@ class TestTheChart:
     """Tokens over time."""
 
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
-        """The chart's accessible name holds its numbers, and each prune is a marker with its tokens."""
+        """The chart's accessible name holds its numbers, and each prune is a marker with its tokens, marked as estimates."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneBody())
         page.goto(f"{server.url}/sessions/{session}")
@@ -104,7 +104,7 @@ class TestTheChart:
             page.get_by_role("img", name=re.compile(r"^Tokens over messages, .* of 100,000, target 80,000$"))
         ).to_be_visible()
         mark = page.locator(".chart-marks button")
-        expect(mark).to_have_accessible_name(re.compile(r"[\d,]+ to [\d,]+ tokens$"))
+        expect(mark).to_have_accessible_name(re.compile(r"~[\d,]+ to ~[\d,]+ tokens$"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
     def test_names_its_marks_and_opens_their_messages(self, page: Page, server: Server) -> None:  # X19
@@ -205,7 +205,7 @@ class TestTheChart:
             transcript.call("Bash", {"command": f"ls {n}"}, words(60))
         page.goto(server.url)
         page.get_by_role("link", name="Look around", exact=True).click()
-        page.locator(".chart-steps").get_by_role("button", name="Read spec.md").click()
+        page.locator(".chart-steps").get_by_role("button", name="Read spec.md +~3").click()
         opened = page.locator(".msg[data-open=true]")
         expect(opened.locator(".m-number")).to_have_text("3")
         expect(opened.locator(".m-open")).to_be_focused()
@@ -340,14 +340,20 @@ class TestAutomaticPruning:
     """Prunes that Coppice started by itself."""
 
     def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
-        """The toast's button restores the pruned messages."""
+        """The toast marks the estimate and restores the pruned messages; the history says once who pruned."""
         session = managed(server, 52)
         server.app.sessions.patch(session, SessionChange(automatic=True))
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".live")).to_have_text("live")
         expect(page.locator(".msg").first).to_be_visible()
         feed(server, session, 3, start=52)
-        toast = page.get_by_role("status").filter(has_text="Context pruned")
+        toast = page.get_by_role("status").filter(
+            has_text=re.compile(r"Pruned automatically: .*, ~[\d,]+ tokens freed")
+        )
+        page.get_by_role("tab", name="History").click()
+        entry = page.locator(".operations li", has_text="Pruned automatically")
+        expect(entry).to_contain_text("removed")
+        expect(entry).not_to_contain_text("· automatic")
         toast.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status").filter(has_text="messages back")).to_be_visible()
         [operation] = server.app.operations.list(session)

@@ -67,7 +67,7 @@ class TestANewUser:
         page.get_by_label("Cut to").fill("50")
         expect(page.get_by_role("heading", name="Prune to 50 %")).to_be_visible()
         page.get_by_role("button", name=APPLY).click()
-        expect(verdict).to_contain_text("Resume from the pruned copy")
+        expect(verdict).to_contain_text("Resume from a pruned copy")
         page.get_by_role("status").filter(has_text="freed").get_by_role(
             "button", name="Resume from this…"
         ).click()
@@ -103,6 +103,6 @@ class TestANewUser:
         menu.get_by_role("switch", name="Automatic pruning").check()
         expect(page.locator(".meta")).to_contain_text("prunes automatically")
         transcript.user("go on")
-        toast = page.get_by_role("status").filter(has_text="Context pruned")
+        toast = page.get_by_role("status").filter(has_text="Pruned automatically")
         expect(toast.get_by_role("button", name="Undo")).to_be_visible()
         expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")

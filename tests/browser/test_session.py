@@ -122,7 +122,7 @@ class TestPruning:
         page.get_by_role("switch", name="Automatic pruning").check()
         expect(page.get_by_text("prunes automatically")).to_be_visible()
         feed(server, session, 1, start=60)
-        expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Pruned automatically")).to_be_visible()
         expect(page.locator(".verdict")).to_contain_text("Nothing needed")
 
     def test_shows_the_saved_choices_after_a_failed_change(self, page: Page, server: Server) -> None:
@@ -363,7 +363,7 @@ class TestFollowedSessions:
         page.get_by_role("button", name=APPLY).click()
         expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")
         expect(page.locator(".bar .figure").first).to_have_text(agent)
-        expect(page.locator(".verdict")).to_contain_text(re.compile(r"32\s% full, its pruned copy \d+\s%"))
+        expect(page.locator(".verdict")).to_contain_text(re.compile(r"32\s% full, its pruned view \d+\s%"))
         page.get_by_text("Export", exact=True).click()
         with page.expect_download() as download:
             page.get_by_role("link", name="Claude Code transcript").click()

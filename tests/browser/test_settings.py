@@ -69,6 +69,8 @@ class TestWeights:
         changed_sum = sum(saved.values()) - saved["keywords"] - saved["recency"] + 100
         expect(page.get_by_text(f"sum {changed_sum:g}")).to_be_visible()
         expect(words).to_contain_text(re.compile(r"^\s*[1-9]\d* messages? would change fate"))
+        expect(words).to_contain_text(re.compile(r"It leaves\s+(as many|~[\d,]+) tokens"))
+        expect(page.locator(".swaps .why").first).to_contain_text(re.compile(r"^\s*~[\d,]+ tokens"))
         assert server.app.settings.get().settings.weights == saved
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
@@ -452,7 +454,7 @@ class TestTrying:
         managed(server, 40, tokens=900)
         server.app.settings.put({"strategy": "score"})
         page.goto(f"{server.url}/settings")
-        expect(page.get_by_text("Cut to 50")).to_be_visible()
+        expect(page.get_by_text("Keep 50")).to_be_visible()
         page.get_by_role("slider", name=re.compile("^Keywords")).fill("100")
         page.get_by_role("slider", name=re.compile("^Recency")).fill("0")
         swaps = page.get_by_role("table", name="Messages that change fate")
@@ -466,8 +468,8 @@ class TestTrying:
         expect(page.locator(".ranks li[data-swaps=true]").first).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile(r"^Saved: \d+ go"))).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile(r"^Edited: \d+ go"))).to_be_visible()
-        page.get_by_role("slider", name=re.compile("Cut to")).fill("95")
-        expect(page.get_by_text(re.compile("Cut to 95"))).to_be_visible()
+        page.get_by_role("slider", name=re.compile("Keep")).fill("95")
+        expect(page.get_by_text(re.compile("Keep 95"))).to_be_visible()
 
     def test_says_that_nothing_would_change(self, page: Page, server: Server) -> None:
         """A setting without effect on the session is named as such."""

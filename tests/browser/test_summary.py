@@ -116,7 +116,7 @@ class TestSummaryPanel:
         expect(summary).to_have_count(1)
         expect(panel.get_by_text("Messages 0 / 30 (0.0 %)")).to_be_visible()
         toast = page.locator(".toast")
-        expect(toast).to_contain_text(re.compile(r"^\s*\d+ messages → ~[\d,]+ tokens\."))
+        expect(toast).to_contain_text(re.compile(r"^\s*Summarised: \d+ messages → ~[\d,]+ tokens\."))
         toast.get_by_role("button", name="Undo").click()
         expect(summary).to_contain_text("not in the context")
         panel.get_by_role("button", name="Summarise now").click()

@@ -179,7 +179,7 @@ class TestBothPages:
         expect(page.locator("tr.session-row")).to_have_count(6)
         expect(listed(page, followed)).to_contain_text("pays back")
         apps.prunes.apply(followed, PruneBody())
-        expect(listed(page, followed)).to_contain_text("Resume from the pruned copy")
+        expect(listed(page, followed)).to_contain_text("Resume from a pruned copy")
         expect(listed(page, "reader")).to_contain_text("5 superseded reads of spec.md hold")
         expect(listed(page, "full")).to_contain_text("pays back")
         names = [one.id for one in apps.sessions.list()]

@@ -33,7 +33,7 @@ class TestBelowTheTarget:
     def test_says_how_long_that_lasts_at_this_pace(self) -> None:  # X18
         """The sentence of the specification, without an action."""
         found = verdict(growth=700)
-        assert found.text == "66 % full. Nothing needed: about 40 turns left at this pace"
+        assert found.text == "66 % full. Nothing needed: about 40 turns to the target at this pace"
         assert (found.kind, found.action, found.safety) == ("fine", None, "")
 
     @pytest.mark.parametrize(
@@ -42,10 +42,10 @@ class TestBelowTheTarget:
             (None, "66 % full. Nothing needed"),
             (0, "66 % full. Nothing needed"),
             (-900, "66 % full. Nothing needed"),
-            (14, "66 % full. Nothing needed: many turns left at this pace"),
-            (1_400, "66 % full. Nothing needed: about 20 turns left at this pace"),
-            (9_000, "66 % full. Nothing needed: 3 turns left at this pace"),
-            (28_000, "66 % full. Nothing needed: 1 turn left at this pace"),
+            (14, "66 % full. Nothing needed: many turns to the target at this pace"),
+            (1_400, "66 % full. Nothing needed: about 20 turns to the target at this pace"),
+            (9_000, "66 % full. Nothing needed: 3 turns to the target at this pace"),
+            (28_000, "66 % full. Nothing needed: 1 turn to the target at this pace"),
             (50_000, "66 % full. Nothing needed yet: above the target at the next turn"),
         ],
     )
@@ -146,7 +146,7 @@ class TestAWarmCache:
         """The copy is there; going on from it now would write it to the cache again."""
         found = verdict(88, growth=700, followed=True, pruned=116_000, cache_is_warm=True)
         assert found.text == (
-            "Resume from the pruned copy when the provider's cache is cold: it is 58 % full, the agent's own context "
+            "Resume from a pruned copy when the provider's cache is cold: it is 58 % full, the agent's own context "
             "88 %"
         )
         assert (found.kind, found.action) == ("wait", "resume")
@@ -180,6 +180,11 @@ class TestAboveTheTarget:
         found = verdict(88, growth=7_000)
         assert found.text == "Prune now: 3 turns left"
         assert (found.kind, found.action) == ("now", "prune")
+
+    def test_names_the_share_that_the_plan_leaves(self) -> None:  # X18
+        """A plan that always clears redundant outputs ends below the aim, which is named before there is a plan."""
+        assert "pruning to 60 % frees about 56k tokens" in verdict(88).text
+        assert "pruning to 41 % frees about 94k tokens" in verdict(88, prune=Price(94_000, 8)).text
 
     def test_names_the_price_once_it_is_known(self) -> None:  # X18
         """In the same sentence."""
@@ -219,14 +224,14 @@ class TestAboveTheTarget:
     def test_goes_on_to_resume_after_a_prune(self) -> None:  # X18, X22
         """A followed session whose pruned view fits needs no second prune."""
         found = verdict(88, growth=7_000, followed=True, pruned=116_000)
-        assert found.text == "Resume from the pruned copy: it is 58 % full, the agent's own context 88 %"
+        assert found.text == "Resume from a pruned copy: it is 58 % full, the agent's own context 88 %"
         assert (found.kind, found.action) == ("resume", "resume")
         assert found.safety == "Writes a new transcript; the agent's own file is untouched."
 
     def test_offers_the_export_where_no_agent_resumes(self) -> None:  # X13, X18
         """The one use that the pruned view then has."""
         found = verdict(88, followed=True, resumable=False, pruned=116_000)
-        assert found.text == "88 % full: the pruned copy, 58 % full, can be exported"
+        assert found.text == "88 % full: the pruned view, 58 % full, can be exported"
         assert found.action == "export"
 
     def test_lets_a_sub_agent_finish(self) -> None:  # X18
@@ -287,7 +292,7 @@ class TestWhatIsAlwaysKept:
         """An earlier prune helps the agent, even if nothing more can go."""
         given = {"followed": True, "pruned": 170_000, "prune": Price(628, 0, over=49_372)}
         assert verdict(110, **given).text == (
-            "Resume from the pruned copy: it is 85 % full, the agent's own context 110 %"
+            "Resume from a pruned copy: it is 85 % full, the agent's own context 110 %"
         )
         assert verdict(110, **given, resumable=False).action == "prune"
 
@@ -298,21 +303,25 @@ class TestAfterAPrune:
     @pytest.mark.parametrize(
         ("share", "pruned", "text"),
         [
-            (67, 100_000, "67 % full, its pruned copy 50 %. Nothing needed: many turns left at this pace"),
-            (103, 180_000, "Prune now: 103 % full, its pruned copy 90 %"),
-            (67, 133_900, "67 % full. Nothing needed: many turns left at this pace"),
+            (
+                67,
+                100_000,
+                "67 % full, its pruned view 50 %. Nothing needed: many turns to the target at this pace",
+            ),
+            (103, 180_000, "Prune now: 103 % full, its pruned view 90 %"),
+            (67, 133_900, "67 % full. Nothing needed: many turns to the target at this pace"),
         ],
     )
     def test_says_both_sizes_where_they_differ(
         self, share: float, pruned: int, text: str
     ) -> None:  # X18, X22
-        """The share of the pruned copy follows that of the agent's context."""
+        """The share of the pruned view follows that of the agent's context."""
         assert verdict(share, growth=100, followed=True, pruned=pruned).text == text
 
     def test_says_one_size_where_nobody_resumes(self) -> None:  # X18
-        """A pruned copy that no agent takes is not mentioned below the target."""
+        """A pruned view that no agent takes is not mentioned below the target."""
         found = verdict(66, growth=100, followed=True, resumable=False, pruned=100_000)
-        assert found.text == "66 % full. Nothing needed: many turns left at this pace"
+        assert found.text == "66 % full. Nothing needed: many turns to the target at this pace"
 
 
 class TestAtRest:

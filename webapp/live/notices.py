@@ -34,6 +34,8 @@ from webapp.live.rooms import OVERVIEW, SESSION_PREFIX
 
 Payload = dict[str, Any]
 
+_ACTORS = {"automatic": "automatically", "emergency": "in an emergency", "agent": "by the agent"}
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
@@ -91,14 +93,21 @@ def _deleted(event: SessionDeleted) -> tuple[Notice, ...]:
 def _pruned(event: ContextPruned) -> tuple[Notice, ...]:
     events: list[tuple[str, Payload]] = [(event.name, event.payload())]
     if event.reason != "manual":  # after a click the page has the answer already
-        freed = event.original - event.final
-        shortened = f", {event.shortened:,} shortened" if event.shortened else ""
-        covered = f", {event.summarised:,} of them summarised" if event.summarised else ""
-        removed = f"{event.removed:,} items removed{covered}{shortened}"
-        message = f"Context pruned: {removed}, {freed:,} tokens freed"
-        toast = {"session_id": event.session_id, "message": message, "prune_id": event.n}
+        toast = {"session_id": event.session_id, "message": _pruned_words(event), "prune_id": event.n}
         events.append(("toast:success", toast))
     return in_session(event.session_id, *events)
+
+
+def _pruned_words(event: ContextPruned) -> str:
+    """Return who pruned and the result, in the words of the history."""
+    counts = (
+        (event.summarised, "summarised"),
+        (event.removed - event.summarised, "removed"),
+        (event.shortened, "shortened"),
+    )
+    acts = [f"{count:,} {done}" for count, done in counts if count]
+    freed = f"{'~' if event.estimated else ''}{event.original - event.final:,} tokens freed"
+    return f"Pruned {_ACTORS.get(event.reason, event.reason)}: {', '.join([*acts, freed])}"
 
 
 def _restored(event: ContextRestored) -> tuple[Notice, ...]:

@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import {
   across,
   apart,
+  differs,
   hasTime,
   known,
   largestGap,
@@ -24,6 +25,13 @@ const point = (number, at, agent = 100) => ({
   cause: /** @type {Api.Cause | null} */ (null),
 });
 const [noon, later, evening] = ["2026-01-01T12:00:00Z", "2026-01-01T12:00:10Z", "2026-01-01T12:00:40Z"];
+
+describe("the line of the pruned view", () => {
+  it("is drawn where it has differed from the agent's context", () => {
+    assert.equal(differs([{ ...point(1, noon), agent: null }, point(2, later)]), false);
+    assert.equal(differs([point(1, noon), { ...point(2, later), pruned: 40 }, point(3, evening)]), true);
+  });
+});
 
 describe("a pause", () => {
   it("is measured as its share of the whole time", () =>

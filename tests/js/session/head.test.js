@@ -78,7 +78,7 @@ describe("the verdict", () => {
   it("is the sentence alone where nothing is needed", () => {
     // X18
     const text = shown({});
-    assert.match(text, /66\u202f% full. Nothing needed: about 40 turns left at this pace/);
+    assert.match(text, /66\u202f% full. Nothing needed: about 40 turns to the target at this pace/);
     assert.match(text, /data-need="none"/);
   });
   it("has one button, and says what it leaves untouched", () => {
@@ -188,6 +188,17 @@ describe("the bars", () => {
     assert.match(text, /76,000 tokens less/);
     assert.match(text, /→ 100,000/);
     assert.match(text, /not the agent's own context/);
+  });
+  it("show no change of a region that only rounds differently in the pruned view", () => {
+    /** @param {number} tokens */
+    const user = (tokens) => [{ name: "user", tokens, certainty: /** @type {const} */ ("calibrated") }];
+    /** @param {number} tokens in the pruned view */
+    const shown = (tokens) =>
+      markup(
+        bars(session({ agent: gauge({ regions: user(502) }), pruned: gauge({ regions: user(tokens) }) })),
+      );
+    for (const tokens of [500, 501, 503, 504]) assert.doesNotMatch(shown(tokens), /→/);
+    assert.match(shown(499), /→ 499/);
   });
   it("name a part that is in the pruned view only", () => {
     const summary = { name: "summary", tokens: 1_234, certainty: /** @type {const} */ ("exact") };

@@ -28,7 +28,7 @@ describe("the plan", () => {
     assert.equal(planTitle(plan(), session(), true), "Only what you chose");
   });
   it("that does nothing says how to free tokens nevertheless, if possible", () => {
-    const nothing_to_do = "the context of 77,419 tokens is within 120,000 already";
+    const nothing_to_do = "77,419 tokens are within the 120,000 already";
     const before = { tokens: 77_419, utilization: 38.7, messages: 9 };
     const shown = body({ plan: plan({ nothing_to_do, before }) });
     assert.match(shown, /already\. To free some anyway, move <i>Cut to<\/i> below 38\.7/);
@@ -102,6 +102,8 @@ describe("the plan", () => {
       /something before it has changed since\s+the last one: pruning now costs nothing extra\./,
     );
     assert.doesNotMatch(shown({ saved_when_cold: null }), /provider's cache/);
+    for (const free of [cold, broken]) assert.match(free, /Pays back<\/dt><dd>at once</); // as in the verdict
+    assert.match(shown({ break_even_calls: 8 }), /Pays back<\/dt><dd>after 8 calls</);
   });
   it("counts the messages whose fate a trial changes", () => {
     /** @param {number} changed */

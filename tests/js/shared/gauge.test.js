@@ -88,5 +88,11 @@ describe("the level", () => {
       [100, 151, 160, 161].map((tokens) => levelOf(tokens, LIMITS)),
       ["fine", "near", "near", "over"],
     );
+    // A cap can put the target so low that five points below it are most of what it allows.
+    const capped = { ...LIMITS, target_tokens: 20 };
+    assert.deepEqual(
+      [12, 19, 21].map((tokens) => levelOf(tokens, capped)),
+      ["fine", "near", "over"],
+    );
   });
 });

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -79,13 +81,26 @@ class TestMessages:
 
     def test_are_toasts_only_for_automatic_changes(self) -> None:
         """A click gets its own answer."""
-        automatic = ContextPruned("a", 7, "automatic", 100_000, 60_000, 42, (), 30.0)
         assert "toast:success" not in sent(PRUNED)
-        assert "42 items removed, 40,000 tokens freed" in str(sent(automatic)["toast:success"]["message"])
-        shortened = ContextPruned("a", 7, "automatic", 100_000, 60_000, 0, (), 30.0, 9)
-        assert "0 items removed, 9 shortened, 40" in str(sent(shortened)["toast:success"]["message"])
-        covered = ContextPruned("a", 7, "automatic", 100_000, 60_000, 12, (), 30.0, 0, 10)
-        assert "12 items removed, 10 of them summarised, 40" in str(sent(covered)["toast:success"]["message"])
+        assert "toast:success" in sent(replace(PRUNED, reason="automatic"))
+
+    @pytest.mark.parametrize(
+        ("given", "text"),
+        [
+            ({}, "Pruned automatically: 42 removed, 40,000 tokens freed"),
+            ({"estimated": True}, "Pruned automatically: 42 removed, ~40,000 tokens freed"),
+            ({"reason": "emergency", "removed": 0, "shortened": 1},
+             "Pruned in an emergency: 1 shortened, 40,000 tokens freed"),
+            ({"removed": 12, "summarised": 10},
+             "Pruned automatically: 10 summarised, 2 removed, 40,000 tokens freed"),
+        ],
+    )  # fmt: skip
+    def test_of_an_automatic_prune_use_the_words_of_the_history(
+        self, given: dict[str, Any], text: str
+    ) -> None:
+        """They mark estimates, as pages do."""
+        toast = sent(replace(PRUNED, **{"reason": "automatic", **given}))["toast:success"]
+        assert toast["message"] == text
 
     def test_of_a_problem_go_to_its_room(self) -> None:
         """The room is that of the session, or the overview."""

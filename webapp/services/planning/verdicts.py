@@ -50,7 +50,7 @@ class Verdicts:
             listed = judged(session, situation)
             match price_needed(situation):
                 case "prune":
-                    priced = replace(situation, prune=_price(self._planning.make(session)))
+                    priced = replace(situation, prune=_price(self._planning.make(session, exactly=True)))
                 case "clear":
                     priced = replace(situation, clear=self._clearing(session, situation))
                 case None:
@@ -72,7 +72,7 @@ class Verdicts:
         if scale.part(found.tokens) < situation.least_gain:
             return None
         inputs = PlanInputs(max_tokens=scale.shown(scale.estimate - found.tokens))
-        planned = self._planning.make(session, inputs)
+        planned = self._planning.make(session, inputs, exactly=True)
         if planned.plan.removed or not planned.plan.shortened:
             return None
         return Clearing(found.superseded, found.repeated, _price(planned), planned.max_tokens)

@@ -227,7 +227,7 @@ class Session:
     growth_per_turn: int | None
     """Tokens a turn adds, over the last turns; null before the second turn."""
     turns_left: int | None
-    """Turns until the target at the present growth; null where it does not grow."""
+    """Turns until the target at the present growth; null where it does not grow, or the session has ended."""
     verdict: Verdict
     """The advice for it, with the price of a plan if one is known; `/sessions/<id>/verdict` has it in any case."""
     trend: list[float]

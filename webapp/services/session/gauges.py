@@ -137,7 +137,7 @@ def session_answer(session: Session) -> SessionAnswer:
             setting=session.environment.settings().strategy,
         ),
         growth_per_turn=situation.growth,
-        turns_left=situation.turns_to_target,
+        turns_left=None if situation.activity == "ended" else situation.turns_to_target,
         verdict=judged(session, situation),
         trend=[utilization(size, limits.limit) for size in _trend(session, tokens)],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,

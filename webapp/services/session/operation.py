@@ -61,6 +61,7 @@ def pruned_event(
     return ContextPruned(
         session.id, operation.n, reason_of(operation.actor), operation.tokens_before, after, len(removed_ids),
         tuple(removed_ids), utilization(after, session.limits.limit), shortened, summarised, operation.kind,
+        session.pruned.scale.of_parts == "estimated",
     )  # fmt: skip
 
 

@@ -50,6 +50,21 @@ class TestVerdicts:
         assert (plan.removed_count, plan.shortened_count) == (0, 5)
         assert f"pays back after {plan.cache.break_even_calls} call" in found.text
 
+    def test_price_the_plan_that_the_panel_shows(self, app: App) -> None:  # X18
+        """Both count shortened outputs from their texts, which the estimates of a plan miss by a percent."""
+        session = app.sessions.create(model=MODEL, settings={"cap_tokens": 7_000}).id
+        for n in range(8):
+            code = "\n".join(
+                f"line {n} {i}: def function_{n}_{i}(argument): return argument + {i}" for i in range(40)
+            )
+            call, output = read(n, f"src/file{n}.py", 0)
+            output["content"] = code
+            said = [wire("user", f"about function_{n}_3"), call, output, wire("assistant", f"function_{n}_7")]
+            app.ingest.append_messages(session, said)
+        plan, found = app.prunes.plan(session, PlanBody()), app.verdicts.of(session)
+        assert plan.shortened_count > 0
+        assert f"frees about {plan.freed / 1000:.1f}k tokens" in found.text
+
     def test_are_not_those_of_a_deleted_session_of_the_same_id(self, app: App) -> None:  # X18
         """A session that comes back with other messages is priced by its own plan."""
         session = reading(app, 6, id="a")

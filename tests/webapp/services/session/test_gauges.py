@@ -183,6 +183,20 @@ class TestSession:
         assert SessionState(turn_tokens=[100, 200]).growth_per_turn(99) is None
 
 
+class TestTurnsLeft:
+    """The turns until the target."""
+
+    def test_are_none_of_a_sub_agent_that_has_answered(self, app: App) -> None:  # X18
+        """It has grown and may be far from its target, but it gets no further turn."""
+        texts = [one for n in range(3) for one in (user(f"task {n} " * 50), said("done " * 50))]
+        for name, parent in (("main", None), ("main.agent-1", "main")):
+            followed(app, *texts, session_id=name, parent_id=parent)
+        main, child = app.sessions.get("main"), app.sessions.get("main.agent-1")
+        assert main.turns_left is not None
+        assert (child.growth_per_turn, child.turns_left) == (main.growth_per_turn, None)
+        assert "it has ended" in child.verdict.text
+
+
 class TestTitles:
     """The title of a session."""
 
