@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from scoring.history import Edit, History
+from scoring.history import CallCue, Edit, History
 
 
 class FileEvent(NamedTuple):
@@ -21,16 +21,18 @@ class FileEvent(NamedTuple):
 
 def events_by_file(history: History) -> dict[str, list[FileEvent]]:
     """Return the reads and changes of each file that was changed, in order, without failed calls."""
-    asked: dict[str, tuple[int, int]] = {}
     files: dict[str, list[FileEvent]] = {}
+    if not any(call.edits for one in history.features for call in one.cues.calls):
+        return files
+    asked: dict[str, tuple[int, CallCue]] = {}
     for position, features in enumerate(history.features):
-        for number, call_id in enumerate(features.calls[: len(features.cues.calls)]):
-            asked[call_id] = position, number
-        for call_id, failed in zip(features.results, features.cues.failed, strict=False):
+        cues = features.cues
+        for call_id, call in zip(features.calls, cues.calls, strict=False):
+            asked[call_id] = position, call
+        for call_id, failed in zip(features.results, cues.failed, strict=False):
             if call_id not in asked or failed:
                 continue
-            caller, number = asked[call_id]
-            call = history.features[caller].cues.calls[number]
+            caller, call = asked[call_id]
             for edit in call.edits:
                 files.setdefault(edit.file, []).append(FileEvent(caller, position, edit))
             for file in call.reads:
