@@ -110,6 +110,9 @@ export const choiceName = (setting, value) =>
 /** @param {string} name */
 export const strategyName = (name) => choiceName("strategy", name);
 
+/** @param {string} name */
+export const signalName = (name) => choiceName("signal", name);
+
 /** "minimum_gain_percent" as "Minimum gain percent". @param {string} name */
 export function title(name) {
   const words = name.replaceAll("_", " ").replaceAll("-", " ");
