@@ -59,9 +59,9 @@ def context() -> dict[str, Any]:
     """Return the variables of every template."""
     choices = {
         **choice_texts(),
+        **weighing_texts(),
         "integration": integration_texts(),
         "signal": signal_texts(),
-        "weighing": weighing_texts(),
     }
     files = {"import_map": import_map, "modules": modules, "to_prefetch": to_prefetch}
     return {"csp_nonce": nonce(), **files, "choices": choices}

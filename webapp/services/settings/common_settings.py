@@ -18,9 +18,12 @@ def choice_texts() -> dict[str, list[ChoiceText]]:
     return {name: [_text(one) for one in table.values()] for name, table in CHOICES.items()}
 
 
-def weighing_texts() -> list[ChoiceText]:
-    """Return the strategies that use the weights of signals."""
-    return [_text(one) for one in STRATEGIES.values() if one.uses_weights]
+def weighing_texts() -> dict[str, list[ChoiceText]]:
+    """Return the strategies that use the weights of signals, and those of them that weigh whole messages."""
+    return {
+        "weighing": [_text(one) for one in STRATEGIES.values() if one.uses_weights],
+        "weighing_messages": [_text(one) for one in STRATEGIES.values() if one.weighs_messages],
+    }
 
 
 def signal_texts() -> list[ChoiceText]:
