@@ -57,8 +57,9 @@ def ends_with_question(messages: Sequence[Message]) -> bool:
 
 
 def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
-    """Return whether a plan with these settings uses keyword ratings; only *Foresight* does not."""
-    return (strategy or settings.strategy) != "foresight"
+    """Return whether a plan with these settings uses the keyword ratings of messages."""
+    used = STRATEGIES.get(strategy or settings.strategy)
+    return used is None or not used.weighs_mentions
 
 
 @dataclass(slots=True, eq=False)

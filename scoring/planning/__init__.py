@@ -4,7 +4,7 @@ from scoring.planning.fit import FittedPlan, fit, with_exact_tokens
 from scoring.planning.manual_shortening import shortening, with_shortened
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
 from scoring.planning.protection import REASONS, protect
-from scoring.planning.redundant import redundant_outputs
+from scoring.planning.redundant import redundant_outputs, repeated_outputs, superseded_reads
 from scoring.planning.strategies import Shortening
 
 __all__ = [
@@ -17,7 +17,9 @@ __all__ = [
     "plan_prune",
     "protect",
     "redundant_outputs",
+    "repeated_outputs",
     "shortening",
+    "superseded_reads",
     "with_exact_tokens",
     "with_shortened",
 ]

@@ -12,15 +12,23 @@ from scoring.settings.task_types import ANY, AUTO, TASK_TYPES
 class Choice(NamedTuple):
     """One value of a setting. `label` names it, `meaning` completes "With this value Coppice …" in a few words.
 
-    `uses_weights` is True for a strategy that uses the weights of signals, `reads_content` for one that reads the
-    contents of messages.
+    `uses_weights` is True for a strategy that uses the weights of signals, and `weighs_mentions` if they weigh names
+    and lines instead of messages. `reads_content` is True for a strategy that reads the contents of messages, and
+    `makes_summaries` for one whose plans have a summary.
     """
 
     name: str
     label: str
     meaning: str
     uses_weights: bool = False
+    weighs_mentions: bool = False
     reads_content: bool = False
+    makes_summaries: bool = False
+
+    @property
+    def weighs_messages(self) -> bool:
+        """Return whether a strategy uses the ratings of whole messages, by the tables and keywords of the settings."""
+        return self.uses_weights and not self.weighs_mentions
 
 
 def _table(*choices: Choice) -> Mapping[str, Choice]:
@@ -34,6 +42,7 @@ STRATEGIES = _table(
         "Foresight",
         "keeps what the agent is likely to name again",
         uses_weights=True,
+        weighs_mentions=True,
         reads_content=True,
     ),
     Choice("score", "Lowest score first", "drops the messages with the lowest scores", uses_weights=True),
@@ -44,7 +53,7 @@ STRATEGIES = _table(
     Choice(
         "tool_outputs_first", "Tool outputs first", "clears old tool outputs, then drops the oldest messages"
     ),
-    Choice("summarise", "Summarise", "replaces the oldest messages by one summary"),
+    Choice("summarise", "Summarise", "replaces the oldest messages by one summary", makes_summaries=True),
 )
 
 CHOICES: Mapping[str, Mapping[str, Choice]] = MappingProxyType(

@@ -4,7 +4,7 @@ import { html, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
-import { fateName, plainReason, title } from "../shared/words.js";
+import { fateName, plainReason, signalName } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./rows.js";
 
 /** One part of a message. @typedef {{ type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" |
@@ -209,7 +209,7 @@ function signalTable({ score, signals, contributions }) {
         const points = contributions[name] ?? 0;
         const bar = `--w:${Math.min(100, points * 2.5)}%;--c:${signalColour(i)}`;
         return html`<tr>
-          <th scope="row">${signalSwatch(i)}${title(name)}</th>
+          <th scope="row">${signalSwatch(i)}${signalName(name)}</th>
           <td class="num muted">${fixed(signals[name] ?? 0, 2)}</td>
           <td class="num">${fixed(points, 1)}</td>
           <td class="bar"><i .style=${bar}></i></td>

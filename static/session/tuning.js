@@ -2,7 +2,7 @@
 import { counted, decimal } from "../shared/format.js";
 import { fieldValue, html } from "../shared/html.js";
 import { signalSwatch } from "../shared/session-parts.js";
-import { title, usesWeights, weightsUsedBy } from "../shared/words.js";
+import { signalName, usesWeights, weightsUsedBy } from "../shared/words.js";
 
 /** @typedef {import("./plan.js").PlanOptions} PlanOptions */
 
@@ -75,7 +75,7 @@ function weighing(plan, options) {
   const row = ([name, saved], i) => {
     const weight = options.weights?.[name] ?? saved;
     return html`<div class="tuning-weight">
-      <label for="plan-weight-${name}">${signalSwatch(i)}${title(name)}</label>
+      <label for="plan-weight-${name}">${signalSwatch(i)}${signalName(name)}</label>
       <input id="plan-weight-${name}" type="range" name="weight.${name}" min="0" max="100" step="1"
         .value=${String(weight)} aria-valuetext="${decimal(weight)} points">
       <output class="num" for="plan-weight-${name}">${decimal(weight)}</output>

@@ -15,7 +15,7 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { ALL, AUTO } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
-import { choicesOf } from "../shared/words.js";
+import { choicesOf, weighsMessages } from "../shared/words.js";
 import { labelOf } from "./fields.js";
 import {
   fieldSection,
@@ -369,7 +369,7 @@ function columnsOf({ strategy }) {
     ["limits", "keep", "stages", "automatic", "room"],
     ["summaries", "context"],
   ];
-  return strategy === "score" ? [["tool_outputs"], [...own, ...rest]] : [["tool_outputs", ...rest], own];
+  return weighsMessages(strategy) ? [["tool_outputs"], [...own, ...rest]] : [["tool_outputs", ...rest], own];
 }
 
 /** Shows the rows of a group that have all words in their text or their name; all where its heading has them.

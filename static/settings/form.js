@@ -5,7 +5,14 @@ import { fieldValue, html, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { optionElements, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
-import { choiceOptions, strategyName, title, weightsUsedBy } from "../shared/words.js";
+import {
+  choiceOptions,
+  strategyName,
+  title,
+  weighsMentions,
+  weighsMessages,
+  weightsUsedBy,
+} from "../shared/words.js";
 import { SECTIONS } from "./fields.js";
 import { back, following, forWhom, placeOf, shownType, typeTabs, usedBy } from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
@@ -24,7 +31,7 @@ const KNOWN = new Set([
  * @param {Form} form @param {string} path @param {string} heading @param {string} beside
  * @param {Html} fields */
 function unused(form, path, heading, beside, fields) {
-  if (form.settings.strategy === "score") return section(heading, beside, fields);
+  if (weighsMessages(form.settings.strategy)) return section(heading, beside, fields);
   return html`<details class="panel group-box unused" ?open=${faultAt(form.faults, path, true) !== ""}>
     <summary>
       <h2>${heading}</h2><span class="muted small">not used by ${strategyName(form.settings.strategy)}</span>
@@ -119,7 +126,7 @@ export function weightsSection(form) {
   const rows = names.map((name, i) => {
     const signal = form.signals.find((one) => one.name === name);
     const label = signal?.label ?? title(name);
-    const meaning = strategy === "foresight" ? signal?.in_foresight : signal?.meaning;
+    const meaning = weighsMentions(strategy) ? signal?.in_foresight : signal?.meaning;
     const shown = html`${signalSwatch(i)}${label} <small class="muted">${meaning}</small>`;
     return slider(form, `${place.path}.${name}`, label, shown, "points", "weights", 100);
   });

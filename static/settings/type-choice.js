@@ -2,7 +2,7 @@
 // whose weights are shown.
 import { html } from "../shared/html.js";
 import { ALL, AUTO } from "../shared/task-types.js";
-import { choicesOf, strategyName, title } from "../shared/words.js";
+import { choicesOf, strategyName, title, weighsMentions, weighsMessages } from "../shared/words.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("./form.js").Form} Form */
@@ -86,13 +86,18 @@ export function back(form, field) {
 /** The end of a heading that names the shown type. @param {Form} form */
 export const forWhom = (form) => (shownType(form) === ALL ? "" : ` for ${shownType(form)}`);
 
-/** The note on a part that *Foresight* does not use. @param {Form} form */
+/** The note on a part that only strategies use that weigh whole messages. @param {Form} form */
 export function usedBy(form) {
   const chosen = form.settings.strategy;
-  const [score, foresight] = [strategyName("score"), strategyName("foresight")];
+  /** @param {(name: string) => boolean} use */
+  const named = (use) =>
+    choicesOf("weighing")
+      .filter(({ name }) => use(name))
+      .map(({ label }) => label);
+  const [users, others] = [named(weighsMessages), named(weighsMentions)].map((labels) => labels.join(", "));
   return html`<p class="muted small">${
-    chosen === "score"
-      ? `Used by the chosen strategy, ${score}. ${foresight} does not use it.`
-      : `Used only by the strategy ${score}; ${strategyName(chosen)}, chosen now, does not use it.`
+    weighsMessages(chosen)
+      ? `Used by the chosen strategy, ${strategyName(chosen)}. ${others} does not use it.`
+      : `Used only by the strategy ${users}; ${strategyName(chosen)}, chosen now, does not use it.`
   }</p>`;
 }

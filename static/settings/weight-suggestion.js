@@ -7,7 +7,7 @@ import { CoppiceElement } from "../shared/element.js";
 import { counted, decimal, percent, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
-import { title } from "../shared/words.js";
+import { signalName } from "../shared/words.js";
 
 const BUSY = html`<p class="muted small">
   Looking at what your sessions needed later; this takes some seconds.
@@ -74,7 +74,8 @@ class WeightSuggestion extends CoppiceElement {
     const changes = Object.entries(weights)
       .filter(([name, weight]) => weight !== present[name])
       .map(
-        ([name, weight]) => html`${title(name)} ${decimal(present[name] ?? 0)} → <b>${decimal(weight)}</b>`,
+        ([name, weight]) =>
+          html`${signalName(name)} ${decimal(present[name] ?? 0)} → <b>${decimal(weight)}</b>`,
       );
     const state = this.#taken
       ? "They are in the sliders above, and not saved yet."

@@ -119,6 +119,9 @@ export const choiceName = (setting, value) =>
 /** @param {string} name */
 export const strategyName = (name) => choiceName("strategy", name);
 
+/** @param {string} name */
+export const signalName = (name) => choiceName("signal", name);
+
 /** "minimum_gain_percent" as "Minimum gain percent". @param {string} name */
 export function title(name) {
   const words = name.replaceAll("_", " ").replaceAll("-", " ");
@@ -128,9 +131,18 @@ export function title(name) {
 /** Returns whether a strategy uses the weights of signals. @param {string} strategy */
 export const usesWeights = (strategy) => choicesOf("weighing").some(({ name }) => name === strategy);
 
+/** Returns whether a strategy weighs whole messages by the signals. @param {string} strategy */
+export const weighsMessages = (strategy) =>
+  choicesOf("weighing_messages").some(({ name }) => name === strategy);
+
+/** Returns whether a strategy weighs names and lines by the signals. @param {string} strategy */
+export const weighsMentions = (strategy) => usesWeights(strategy) && !weighsMessages(strategy);
+
 /** A sentence on the strategy's use of the weights. @param {string} strategy */
 export function weightsUsedBy(strategy) {
-  if (strategy === "foresight") return "Foresight weighs every name and line by them, not whole messages.";
-  if (usesWeights(strategy)) return "";
+  if (weighsMessages(strategy)) return "";
+  if (usesWeights(strategy)) {
+    return `${strategyName(strategy)} weighs every name and line by them, not whole messages.`;
+  }
   return `${strategyName(strategy)}, chosen now, does not use them; the list shows the scores they give.`;
 }

@@ -96,7 +96,7 @@ class TestTheChart:
     """Tokens over time."""
 
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
-        """The chart's accessible name holds its numbers, and each prune is a marker with its tokens, marked as estimates."""
+        """The accessible name holds its numbers, and each prune is a marker with its tokens, marked as estimates."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneBody())
         page.goto(f"{server.url}/sessions/{session}")

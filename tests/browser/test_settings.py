@@ -143,21 +143,27 @@ class TestANewSignal:
     def test_is_on_the_page_and_in_plans(
         self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Its slider has its label, is saved like any other, and the plan panel has it too."""
+        """Its slider has its label, is saved like any other, and the plan panel and the scores have it too."""
         signal = Signal(
-            "opening", "Opening", "the first message", lambda one, _: [1.0] + [0.0] * (len(one) - 1), {}
+            "opening",
+            "First message",
+            "whether it is the first",
+            lambda one, _: [1.0] + [0.0] * (len(one) - 1),
+            {},
         )
         monkeypatch.setitem(SIGNALS, signal.name, signal)
         server.app.settings.put({"weights": {"opening": 0}})  # as in settings made after the row was there
         session = managed(server, 60)
         page.goto(f"{server.url}/settings")
-        page.get_by_role("slider", name=re.compile("^Opening")).fill("70")
+        page.get_by_role("slider", name=re.compile("^First message")).fill("70")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
         assert server.app.settings.get().settings.weights["opening"] == 70
         open_session(page, server, session)
         page.get_by_text("Weights and tail").click()
-        expect(page.get_by_label("Opening")).to_have_value("70")
+        expect(page.get_by_label("First message")).to_have_value("70")
+        page.locator(".msg button").first.click()
+        expect(page.locator(".signals")).to_contain_text("First message")
 
 
 class TestTheForm:

@@ -20,7 +20,9 @@ const CHOICES = {
     research: "Research",
     chat: "Chat",
   }),
+  signal: table({ recency: "Recency", role: "Who speaks" }),
   weighing: table({ foresight: "Foresight", score: "Lowest score first" }),
+  weighing_messages: table({ score: "Lowest score first" }),
   integration: table({ "claude-code": "coppice hooks install" }),
   counting: table({ tokenizer: "The model's tokenizer", four_characters: "Four characters a token" }),
 };

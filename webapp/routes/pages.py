@@ -20,7 +20,7 @@ from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules, to_prefetch
 from webapp.services.ingest.following import folder_variables
 from webapp.services.integrations.agent_config import integration_texts
-from webapp.services.settings.common_settings import choice_texts, weighing_texts
+from webapp.services.settings.common_settings import choice_texts, signal_texts, weighing_texts
 
 GATE = "coppice.gate"
 # The pages that are the same for every request.
@@ -57,7 +57,12 @@ def nonce() -> str:
 
 def context() -> dict[str, Any]:
     """Return the variables of every template."""
-    choices = {**choice_texts(), "integration": integration_texts(), "weighing": weighing_texts()}
+    choices = {
+        **choice_texts(),
+        **weighing_texts(),
+        "integration": integration_texts(),
+        "signal": signal_texts(),
+    }
     files = {"import_map": import_map, "modules": modules, "to_prefetch": to_prefetch}
     return {"csp_nonce": nonce(), **files, "choices": choices}
 

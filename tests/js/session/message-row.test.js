@@ -9,6 +9,7 @@ import {
   SHOWN_CHARS,
   scoreNumber,
 } from "../../../static/session/message-row.js";
+import "../page.js";
 import { message } from "../builders.js";
 import { markup } from "../markup.js";
 
@@ -131,6 +132,11 @@ describe("an open row", () => {
     const table = messageDetail(message({ score: 45.6, signals, contributions }), null, false);
     const figures = [...markup(table).matchAll(/<td class="num[^"]*">([\d.]+)</g)].map((m) => m[1]);
     assert.deepEqual(figures, ["0.53", "18.6", "1.00", "25.0", "0.10", "2.0", "0.00", "0.0", "45.6"]);
+  });
+  it("names signals by the labels of the server", () => {
+    const contributions = { recency: 18.6, role: 25 };
+    const table = messageDetail(message({ score: 43.6, signals: contributions, contributions }), null, false);
+    assert.match(markup(table), /Who speaks<\/th>/);
   });
   it("says why a message could not be read, and offers to try again", () => {
     const text = markup(messageDetail(message({ id: "m7" }), "no such message", false));

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from scoring.signals import SIGNALS
 from tests.webapp.promises import Client
 from webapp import create_app
 from webapp.access.tokens import AccessTokens
@@ -58,7 +59,7 @@ class TestPages:
 
     @pytest.mark.parametrize("path", PAGES)
     def test_have_the_labels_of_choices(self, client: Client, path: str) -> None:  # X7, B18
-        """Strategies and task types have the same names on every page as in the settings.
+        """Strategies, task types and signals have the same names on every page as in the settings.
 
         The sliders of the weights are shown for the strategies that use them.
         """
@@ -68,9 +69,12 @@ class TestPages:
         assert words is not None
         known = json.loads(words[1])
         hooks = {one["name"]: one["label"] for one in known.pop("integration")}
-        weighing = [one["name"] for one in known.pop("weighing")]
+        weighing, messages, signals = (
+            [one["name"] for one in known.pop(name)] for name in ("weighing", "weighing_messages", "signal")
+        )
         assert known == client.get("/api/settings").get_json()["choices"]
-        assert weighing == ["foresight", "score"]
+        assert (weighing, messages) == (["foresight", "score"], ["score"])
+        assert signals == list(SIGNALS)
         assert hooks["pi"] == "coppice hooks install --agent pi"
         assert "coppice hooks install" in hooks.values()
 

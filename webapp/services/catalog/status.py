@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from scoring.budget import Bar, available, bars, status_line, summary_due
-from scoring.settings import Settings
+from scoring.settings import STRATEGIES, Settings
 from webapp.services.catalog.answers import Due, LastSummary, Stats, Status, Trigger
 from webapp.services.catalog.sessions import SessionService
-from webapp.services.pruning.automatic import SUMMARISE
 from webapp.services.pruning.background import BackgroundSummaries, sizes_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
@@ -71,7 +70,7 @@ class StatusService:
 
 def _made(settings: Settings, automatic: bool) -> str:
     """Return in words when a summary is made."""
-    at_target = automatic and settings.strategy == SUMMARISE
+    at_target = automatic and STRATEGIES[settings.strategy].makes_summaries
     if settings.auto_summarize:
         return "when either is full, or above the target" if at_target else "when either is full"
     return "above the target" if at_target else "on request"

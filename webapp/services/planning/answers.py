@@ -128,7 +128,7 @@ class HeavyGroup:
     """Messages in the context that belong together."""
 
     kind: HeavyKind
-    """A file, a tool, a role (its messages without calls and results), or outputs whose text comes again later."""
+    """A file, a tool, a role (its messages without calls and results), or outputs that a plan may clear as repeated."""
     name: str
     """The path as the agent wrote it, the tool, or the role; empty for repeated outputs."""
     tokens: int
@@ -136,7 +136,7 @@ class HeavyGroup:
     reads: int
     writes: int
     superseded: int
-    """The reads that a later read or write of the file makes redundant."""
+    """The reads that a plan may clear because a later read or write of the file supersedes them."""
     superseded_tokens: int
     removable: int
     """The messages of it that a plan may take: neither pinned nor of the system."""

@@ -1,16 +1,16 @@
 """The heaviest parts of a context: by file with its reads, by tool with its results, by role, repeated outputs (X19).
 
-A read is superseded if a later read or write of the same file contains all of it; an output is a duplicate if the
-same text comes again later.
+A read is superseded, and an output repeated, if a plan may clear it for that reason.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scoring.history import READ, Features, History, Touch
+from scoring.planning import repeated_outputs, superseded_reads
+from scoring.settings import Settings
 from webapp.errors import NotFound
 from webapp.services.planning.answers import GroupMember, GroupMembers, Heaviest, HeavyGroup, HeavyKind
 from webapp.services.planning.planning import Planning
@@ -24,24 +24,20 @@ MEMBERS = 500
 
 @dataclass(slots=True)
 class Group:
-    """Messages by position with their estimated tokens, the files they touch, and which are redundant."""
+    """Messages by position with their estimated tokens; of a file also its reads and writes.
+
+    `superseded` has the position of each superseded read.
+    """
 
     tokens: dict[int, int] = field(default_factory=dict)
-    touches: list[tuple[int, Touch]] = field(default_factory=list)
-    redundant: set[int] = field(default_factory=set)
+    reads: int = 0
+    writes: int = 0
+    superseded: list[int] = field(default_factory=list)
 
     @property
     def size(self) -> int:
         """Return the tokens of all messages."""
         return sum(self.tokens.values())
-
-    def superseded(self) -> set[int]:
-        """Return the positions of the reads that a later touch of the file covers."""
-        return {
-            position
-            for n, (position, touch) in enumerate(self.touches)
-            if touch.kind == READ and any(later.covers(touch) for _, later in self.touches[n + 1 :])
-        }
 
 
 Groups = dict[str, Group]
@@ -50,20 +46,20 @@ Groups = dict[str, Group]
 class Grouping:
     """The groups of a history by name. A role has its messages without calls and results."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, settings: Settings) -> None:
         self.files: Groups = defaultdict(Group)
         self.tools: Groups = defaultdict(Group)
         self.roles: Groups = defaultdict(Group)
-        self.repeated = Group()
+        self._tokens = history.tokens
+        repeated = {position: self._tokens[position] for position in repeated_outputs(history, settings)}
         self.by_kind: dict[HeavyKind, Groups] = {
             "file": self.files,
             "tool": self.tools,
             "role": self.roles,
-            "repeated": {"": self.repeated},
+            "repeated": {"": Group(repeated)},
         }
-        self._tokens = history.tokens
+        self._superseded = superseded_reads(history, settings)
         self._called: dict[str, tuple[str, tuple[Touch, ...]]] = {}
-        self._last_with: dict[str, int] = {}
         for position, features in enumerate(history.features):
             if features.calls:
                 self._add_calls(position, features)
@@ -71,33 +67,31 @@ class Grouping:
                 self._add_results(position, features)
             else:
                 self.roles[features.role].tokens[position] = self._tokens[position]
-        for group in self.files.values():
-            group.redundant = group.superseded()
 
     def _add_calls(self, position: int, features: Features) -> None:
         names = features.names[0]
         for call, name, touches in zip(features.calls, names, features.traced.touches, strict=False):
             self._called[call] = name, touches
-            self._touch(position, [touch for touch in touches if touch.kind != READ])
+            for touch in touches:
+                if touch.kind != READ:
+                    self._file(touch, position).writes += 1
         self.tools[names[0] or "calls"].tokens[position] = self._tokens[position]
 
     def _add_results(self, position: int, features: Features) -> None:
-        for result, output in zip(features.results, features.traced.outputs, strict=False):
-            touches = self._called.get(result, ("", ()))[1]
-            self._touch(position, [touch for touch in touches if touch.kind == READ])
-            if not output.digest:
-                continue
-            if (before := self._last_with.get(output.digest)) is not None:
-                self.repeated.tokens[before] = self._tokens[before]
-            self._last_with[output.digest] = position
+        for result, call in enumerate(features.results):
+            for touch in self._called.get(call, ("", ()))[1]:
+                if touch.kind == READ:
+                    file = self._file(touch, position)
+                    file.reads += 1
+                    file.superseded += [position] * ((position, result) in self._superseded)
         name = self._called.get(features.results[0], ("", ()))[0]
         self.tools[name or "tool results"].tokens[position] = self._tokens[position]
 
-    def _touch(self, position: int, touches: Iterable[Touch]) -> None:
-        for touch in touches:
-            group = self.files[touch.path]
-            group.touches.append((position, touch))
-            group.tokens[position] = self._tokens[position]
+    def _file(self, touch: Touch, position: int) -> Group:
+        """Return the group of the file, to which the message now belongs."""
+        group = self.files[touch.path]
+        group.tokens[position] = self._tokens[position]
+        return group
 
 
 class HeaviestGroups:
@@ -114,7 +108,7 @@ class HeaviestGroups:
         """
         with self._planning.reading(session_id) as session:
             history = self._histories.of(session).history
-        made = Grouping(history)
+        made = Grouping(history, session.task_settings)
         found = [one for kind, groups in made.by_kind.items() for one in _largest(kind, groups)]
         scale = session.pruned.scale
         groups = [_answer(kind, name, group, history, scale) for kind, name, group in found]
@@ -128,7 +122,7 @@ class HeaviestGroups:
         """
         with self._planning.reading(session_id) as session:
             view = self._histories.of(session)
-            made = Grouping(view.history)
+            made = Grouping(view.history, session.task_settings)
             groups = made.by_kind[kind]
             if name not in groups:
                 raise NotFound(kind, name)
@@ -154,9 +148,9 @@ def _answer(kind: HeavyKind, name: str, group: Group, history: History, scale: S
         name=name,
         tokens=scale.part(group.size),
         messages=len(group.tokens),
-        reads=sum(touch.kind == READ for _, touch in group.touches),
-        writes=sum(touch.kind != READ for _, touch in group.touches),
-        superseded=len(group.redundant),
-        superseded_tokens=scale.part(sum(group.tokens[i] for i in group.redundant)),
+        reads=group.reads,
+        writes=group.writes,
+        superseded=len(group.superseded),
+        superseded_tokens=scale.part(sum(group.tokens[i] for i in set(group.superseded))),
         removable=len(_removable(history, group)),
     )

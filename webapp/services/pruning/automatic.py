@@ -16,6 +16,7 @@ import sys
 import threading
 from contextlib import suppress
 
+from scoring.settings import STRATEGIES
 from webapp.errors import Conflict, NotFound
 from webapp.events import CacheExpired, Event, ProblemReported, SessionUpdated
 from webapp.services.planning.cache_cost import cache_figures
@@ -33,7 +34,6 @@ log = logging.getLogger(__name__)
 BACK_OFF = 1.05
 # An emergency ends at least this share below the usable tokens.
 MARGIN = 0.1
-SUMMARISE = "summarise"
 
 
 class AutomaticPruning:
@@ -130,7 +130,8 @@ class AutomaticPruning:
 
     def wants_a_model(self, session: Session) -> bool:
         """Return whether a model is to write a summary now, because the context is above its target."""
-        if not self._summaries.has_model or session.settings.strategy != SUMMARISE or not session.automatic:
+        summarises = STRATEGIES[session.settings.strategy].makes_summaries
+        if not self._summaries.has_model or not summarises or not session.automatic:
             return False
         if self._is_too_early(session):
             return False

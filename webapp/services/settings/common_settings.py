@@ -7,7 +7,7 @@ from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
 from scoring.settings import CHOICES, DEFAULT_PRESET, LIMITS, PRESETS, STRATEGIES, Choice, Settings, preset_of
-from scoring.signals import SIGNALS
+from scoring.signals import SIGNALS, Signal
 from webapp.events import SettingsChanged
 from webapp.services.session.environment import SETTINGS, Environment
 from webapp.services.settings.answers import ChoiceText, Range, SettingsDoc, SignalText
@@ -18,12 +18,20 @@ def choice_texts() -> dict[str, list[ChoiceText]]:
     return {name: [_text(one) for one in table.values()] for name, table in CHOICES.items()}
 
 
-def weighing_texts() -> list[ChoiceText]:
-    """Return the strategies that use the weights of signals."""
-    return [_text(one) for one in STRATEGIES.values() if one.uses_weights]
+def weighing_texts() -> dict[str, list[ChoiceText]]:
+    """Return the strategies that use the weights of signals, and those of them that weigh whole messages."""
+    return {
+        "weighing": [_text(one) for one in STRATEGIES.values() if one.uses_weights],
+        "weighing_messages": [_text(one) for one in STRATEGIES.values() if one.weighs_messages],
+    }
 
 
-def _text(choice: Choice) -> ChoiceText:
+def signal_texts() -> list[ChoiceText]:
+    """Return the signals as pages name them."""
+    return [_text(one) for one in SIGNALS.values()]
+
+
+def _text(choice: Choice | Signal) -> ChoiceText:
     return ChoiceText(name=choice.name, label=choice.label, meaning=choice.meaning)
 
 

@@ -28,7 +28,7 @@ from scoring.learning import (
     judged,
     suggest,
 )
-from scoring.settings import Settings, lexicon_of
+from scoring.settings import STRATEGIES, Settings, lexicon_of
 from webapp.errors import Conflict
 from webapp.services.session.environment import Environment
 from webapp.services.session.families import root_of
@@ -158,7 +158,7 @@ class Suggesting:
         """Return the features of these messages; texts are read only where a feature is missing or outdated."""
         features = list(read_features([one.features for one in rows]))
         lexicon = lexicon_of(settings.keywords)
-        rates = settings.strategy == "score"  # the keywords of the settings count only there
+        rates = STRATEGIES[settings.strategy].weighs_messages  # the keywords of the settings count only there
         stale = [
             i
             for i, one in enumerate(features)

@@ -49,28 +49,34 @@ class Points:
         return parts[name]
 
     def _scored(self, rates: Mapping[int, float]) -> dict[int, float]:
-        """Return 100 x (rate / best rate)^(1 / SHARPNESS), which reverses the sharpening of worth."""
+        """Return 100 x (rate / best rate)^(1 / SHARPNESS), which reverses the sharpening of worth.
+
+        A score is at most the weight of the signals that rate its unit above 0.
+        """
         top = max(rates.values(), default=0.0)
         if top <= 0.0:
             return dict.fromkeys(rates, 0.0)
-        by_length = self._weights.get(LENGTH, 0.0)
+        coverage, by_length = self._coverage, self._weights.get(LENGTH, 0.0)
         by_relevance = self._weights.get(RELEVANCE, 0.0) if self._top_bonus else 0.0
-        most = min(HIGHEST, self._coverage.weight + by_length + by_relevance)
+        most = min(HIGHEST, coverage.weight + by_length + by_relevance)
         scores = {head: most * (rate / top) ** (1 / SHARPNESS) for head, rate in rates.items()}
-        for head, score in scores.items():  # a signal without anything to rate in a unit gives it no points
-            within = by_length + (by_relevance if self._offers.bonus(head) else 0.0)
-            if score > within and not any(True for _ in self._offers.held(head)):
-                scores[head] = within
+        sure = by_length + coverage.steady_weight
+        for head, score in scores.items():
+            if score > by_length and (score > sure or not any(True for _ in self._offers.held(head))):
+                scores[head] = min(score, sum(self._weights[name] for name in self._wanted(head)))
         return scores
+
+    def _wanted(self, head: int) -> dict[str, float]:
+        """Return the weighted rating of a unit by each signal that rates it above 0; no other gives it points."""
+        return {
+            name: self._weights[name] * rating
+            for name, rating in self.ratings(head).items()
+            if rating > 0 and self._weights.get(name)
+        }
 
     def _parts(self, head: int) -> dict[str, float]:
         """Return the parts of a unit; their sum, weighted, is its score."""
-        weights, score = self._weights, self._scores[head]
-        wanted = {
-            name: weights[name] * rating
-            for name, rating in self.ratings(head).items()
-            if rating > 0 and weights.get(name)
-        }
+        weights, score, wanted = self._weights, self._scores[head], self._wanted(head)
         parts = dict.fromkeys(SIGNALS, 0.0)
         # A signal whose share exceeds its weight gets its weight; the others divide the rest.
         while wanted and score > 1e-12:

@@ -27,10 +27,23 @@ class Coverage:
     """The mentions of a history, by number, and which of them the kept messages cover.
 
     `worth` is the worth of each, `left` the remaining worth, `holder` the kept message that has it (-1: none).
-    `weight` is the total weight of the signals that rate mentions.
+    `weight` is the total weight of the signals that rate mentions, `steady_weight` that of those that rate every one
+    above 0.
     """
 
-    __slots__ = ("_ratings", "count", "flags", "held", "holder", "last", "left", "size", "weight", "worth")
+    __slots__ = (
+        "_ratings",
+        "count",
+        "flags",
+        "held",
+        "holder",
+        "last",
+        "left",
+        "size",
+        "steady_weight",
+        "weight",
+        "worth",
+    )
 
     def __init__(self, history: History, settings: Settings) -> None:
         mentions = history.mentions
@@ -44,6 +57,11 @@ class Coverage:
         }
         weights = [settings.weights[name] for name in self._ratings]
         self.weight = sum(weights)
+        self.steady_weight = sum(
+            weight
+            for (column, table), weight in zip(self._ratings.values(), weights, strict=True)
+            if 0.0 not in table or 0.0 not in map(table.__getitem__, column)
+        )
         self.worth = self._weigh(weights)
         self.left = self.worth.tolist()  # a list, because it is read ten times as often as all else here
         self.holder = array("i", b"\xff\xff\xff\xff") * len(self.worth)

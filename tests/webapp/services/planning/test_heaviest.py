@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import orjson
 import pytest
 
@@ -14,13 +12,13 @@ from webapp.errors import NotFound
 from webapp.services.planning.answers import HeavyGroup, HeavyKind
 
 
-def called(app: App, session: str, n: int, tool: str, arguments: dict[str, str], output: str) -> None:
+def called(
+    app: App, session: str, n: int, tool: str, arguments: dict[str, str], output: str, *, failed: bool = False
+) -> None:
     """Append a call with its result."""
-    call = {"id": f"c{n}", "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
-    rows = [
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": f"c{n}", "content": output},
-    ]
+    call = {"type": "tool_use", "id": f"c{n}", "name": tool, "input": arguments}
+    result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": output, "is_error": failed}
+    rows = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     app.ingest.append_messages(session, rows)
 
 
@@ -55,6 +53,20 @@ class TestTheHeaviest:
         assert 0 < spec.superseded_tokens < spec.tokens
         assert members(app, session, "file", "docs/spec.md") == [3, 5, 7]
         assert group(app, session, "file", "docs/other.md").superseded == 0
+
+    def test_count_only_what_a_plan_may_clear(self, app: App) -> None:  # X7, X19
+        """Failed calls do not count, and a much shorter read does not supersede."""
+        session = managed(app, wire("user", "look at the spec"))
+        called(app, session, 0, "read_file", {"path": "a.md"}, "all of it " * 200)
+        called(app, session, 1, "read_file", {"path": "a.md"}, "a part " * 40)
+        called(app, session, 2, "write_file", {"path": "a.md", "content": "new"}, "no space", failed=True)
+        for n in (3, 4):
+            called(app, session, n, "bash", {"command": "make"}, "it failed again " * 60, failed=True)
+        file = group(app, session, "file", "a.md")
+        assert (file.reads, file.writes, file.superseded) == (2, 1, 0)
+        assert [one for one in app.heaviest.of(session).groups if one.kind == "repeated"] == []
+        called(app, session, 5, "read_file", {"path": "a.md"}, "all of it, longer " * 200)
+        assert group(app, session, "file", "a.md").superseded == 2
 
     def test_sum_the_calls_and_results_of_a_tool(self, app: App) -> None:  # X19
         """Messages without a tool are grouped by role, apart from the tools."""

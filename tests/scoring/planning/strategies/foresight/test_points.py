@@ -7,6 +7,7 @@ import pytest
 from scoring.history import History
 from scoring.planning.plan import plan_prune
 from scoring.settings import FORESIGHT
+from scoring.signals import SIGNALS, Messages, Options, Signal
 from tests.scoring.builders import model, user
 
 SAID = [
@@ -42,3 +43,19 @@ class TestPoints:
             points = {name: settings.weights[name] * column[i] for name, column in plan.parts.items()}
             assert sum(points.values()) == pytest.approx(score)
             assert all(points[name] <= settings.weights[name] for name in points)
+
+    @pytest.mark.parametrize("rated", [(), ("user",)])
+    def test_add_up_to_the_score_beside_a_signal_that_rates_0(
+        self, monkeypatch: pytest.MonkeyPatch, rated: tuple[str, ...]
+    ) -> None:  # X3
+        """A signal gives no points to a unit that it rates 0, and does not raise its score either."""
+
+        def rate(history: Messages, settings: Options) -> list[float]:
+            return [float(role in rated) for role in history.roles]
+
+        monkeypatch.setitem(SIGNALS, "new", Signal("new", "New", "who speaks", rate, weights={}))
+        settings = FORESIGHT.from_dict({"weights": {"recency": 20, "role": 10, "new": 70}})
+        plan = plan_prune(History.of(SAID, settings=settings), settings, 10_000)
+        for i, score in enumerate(plan.scores):
+            points = sum(settings.weights[name] * column[i] for name, column in plan.parts.items())
+            assert points == pytest.approx(score)
