@@ -73,7 +73,8 @@ def answers(routes: list[Route]) -> Iterator[tuple[Route, Any]]:
         config = Config(db=Path(folder) / "examples.db", follow=False, tokenizer=False, env={"HOME": folder})
         app = build(config)
         app.environment.clock = itertools.count(START_MS, 1_000).__next__
-        app.verdict_refresher.close()  # what runs beside the requests would read the clock at any moment
+        for beside in (app.verdict_refresher, app.hints):  # they would read the clock at any moment
+            beside.close()
         flask_app = create_app(config, app=app)
         client, by_rule = flask_app.test_client(), {(r.method, f"/api{r.path}"): r for r in routes}
         try:
