@@ -447,7 +447,7 @@ class CoppiceSession extends CoppiceElement {
       <div class="figures">
         ${bars(session, this.#cost)}
         <section class="panel chart-panel" aria-label="Chart of the tokens">
-          <token-chart ?followed=${session.kind === "followed"} unseen=${unseenOf(session)}
+          <token-chart unseen=${unseenOf(session)}
             ?estimated=${certaintyOfParts(session.pruned) === "estimated"}></token-chart>
         </section>
       </div>

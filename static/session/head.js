@@ -225,10 +225,7 @@ function capChoice({ limit, cap_tokens: cap }) {
         ${optionElements([["", "None"], ...choices], chosen)}
       </select>
     </div>
-    <p class="note">
-      An upper limit on the target: a share of ${number(limit)} tokens is rarely reached, and every call costs
-      what it sends.
-    </p>`;
+    <p class="note">An upper limit on the target: a share of ${number(limit)} tokens is rarely reached.</p>`;
 }
 
 /** The question for the window after a call that exceeded the known one. @param {Api.Session} session */

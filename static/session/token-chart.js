@@ -1,4 +1,4 @@
-// <token-chart followed estimated unseen="12400"></token-chart>
+// <token-chart estimated unseen="12400"></token-chart>
 //
 // Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the
 // pruned view as a line where it differs; the target as a dotted line, prunes ▼ and compactions ◆ as named
@@ -133,7 +133,7 @@ export class TokenChart extends CoppiceElement {
 
   /** True where the pruned view has a line of its own. */
   get #hasLine() {
-    return this.hasAttribute("followed") && differs(this.#shown?.points ?? []);
+    return differs(this.#shown?.points ?? []);
   }
 
   /** The height available to the chart, which a taller neighbour stretches. */
@@ -254,29 +254,29 @@ export class TokenChart extends CoppiceElement {
     return `Tokens over ${axis}, ${number(points.length)} points, now ${now}, target ${number(target)}`;
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed */
-  #draw(timeline, time, followed) {
-    const data = this.#data(timeline, time, followed);
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both */
+  #draw(timeline, time, both) {
+    const data = this.#data(timeline, time, both);
     const { points, changes, target, limit, regions } = timeline;
-    const shape = JSON.stringify([points.length === 1, time, followed, target, limit, changes, regions]);
+    const shape = JSON.stringify([points.length === 1, time, both, target, limit, changes, regions]);
     if (this.#plot && shape === this.#drawn) return this.#plot.setData(data);
     this.#plot?.destroy();
     const holder = /** @type {HTMLElement} */ (this.querySelector(".chart-canvas"));
     holder.replaceChildren();
     this.#drawn = shape;
-    this.#plot = new uPlot(this.#options(timeline, time, followed), data, holder);
+    this.#plot = new uPlot(this.#options(timeline, time, both), data, holder);
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both
    * @returns {uPlot.AlignedData} */
-  #data({ points, regions }, time, followed) {
-    const line = followed ? [points.map((p) => p.pruned)] : [];
+  #data({ points, regions }, time, both) {
+    const line = both ? [points.map((p) => p.pruned)] : [];
     return [across(points, time), ...stacked(points, regions.length), ...line];
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both
    * @returns {uPlot.Options} */
-  #options(timeline, time, followed) {
+  #options(timeline, time, both) {
     const names = timeline.regions.flatMap((name) => [`--r-${name}`, `--r-${name}-e`]);
     const colours = resolved(this, ["--muted", "--line", "--accent", "--text", "--warn", ...names]);
     /** @param {string} name */
@@ -290,7 +290,7 @@ export class TokenChart extends CoppiceElement {
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
-      series: seriesOf(timeline, followed, colour),
+      series: seriesOf(timeline, both, colour),
       axes: axesOf(time, getComputedStyle(this).fontFamily, colour),
       hooks: {
         draw: [(plot) => this.#drawMarks(plot, timeline, time, marks)],
@@ -362,14 +362,14 @@ export class TokenChart extends CoppiceElement {
     const place = this.querySelector(".chart-at");
     if (!place) return;
     const point = this.#shown?.points[plot.cursor.idx ?? -1];
-    const followed = this.hasAttribute("followed");
+    const both = point && differs([point]);
     const words = point
       ? [
           `#${number(point.number)}`,
           timeOfDay(point.at, Date.now()),
           point.cause && `${point.cause.label} +${compact(point.cause.tokens)}`,
-          followed && point.agent !== null && `agent ${number(point.agent)}`,
-          `${followed ? "pruned " : ""}${number(point.pruned)}`,
+          both && `agent ${number(point.agent ?? 0)}`,
+          `${both ? "pruned " : ""}${number(point.pruned)}`,
         ]
       : [];
     place.textContent = words.filter(Boolean).join(" · ");
@@ -413,9 +413,9 @@ function resolved(host, names) {
 }
 
 /** The regions from the top down, and the line of the pruned view.
- * @param {Api.Timeline} timeline @param {boolean} followed @param {(name: string) => string} colour
+ * @param {Api.Timeline} timeline @param {boolean} both @param {(name: string) => string} colour
  * @returns {uPlot.Series[]} */
-function seriesOf({ points, regions }, followed, colour) {
+function seriesOf({ points, regions }, both, colour) {
   /** @param {string} fill */
   const look = (fill) => ({ paths: STEPS, points: { show: points.length === 1, size: 7, fill } });
   const areas = [...regions].reverse().map((name) => ({
@@ -425,7 +425,7 @@ function seriesOf({ points, regions }, followed, colour) {
     ...look(colour(`--r-${name}-e`)),
   }));
   const accent = colour("--accent");
-  const line = followed ? [{ stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : [];
+  const line = both ? [{ stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : [];
   return [{}, ...areas, ...line];
 }
 

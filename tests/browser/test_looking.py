@@ -96,7 +96,7 @@ class TestTheChart:
     """Tokens over time."""
 
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
-        """The accessible name holds its numbers, and each prune is a marker with its tokens, marked as estimates."""
+        """The chart's accessible name holds its numbers; each prune is a marker with its tokens, here estimates."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneBody())
         page.goto(f"{server.url}/sessions/{session}")
@@ -117,8 +117,8 @@ class TestTheChart:
         page.goto(f"{server.url}/sessions/{session}")
         marks = page.locator(".chart-marks button")
         names = (
-            r"Pruned by you, at message 60, [\d,]+ to [\d,]+ tokens",
-            r"Prune 1 undone, at message 62, [\d,]+ to [\d,]+ tokens",
+            r"Pruned by you, at message 60, ~[\d,]+ to ~[\d,]+ tokens",
+            r"Prune 1 undone, at message 62, ~[\d,]+ to ~[\d,]+ tokens",
         )
         expect(marks).to_have_count(2)
         for mark, number, name in zip(marks.all(), ("60", "62"), names, strict=True):
