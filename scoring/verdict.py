@@ -297,11 +297,9 @@ def _pace(situation: Situation) -> str:
     turns = situation.turns_to_target
     if turns is None:
         return ""
-    return (
-        f": {_turns(turns)} to the target at this pace"
-        if turns
-        else " yet: above the target at the next turn"
-    )
+    if turns == 0:
+        return " yet: above the target at the next turn"
+    return f": {_turns_left(turns)} to the target at this pace"
 
 
 # -- words
@@ -317,17 +315,12 @@ def _fullness(situation: Situation) -> str:
 
 
 def _turns_left(turns: int) -> str:
-    """Return the turns left until the context is full in words."""
-    return f"{_turns(turns)} left" if turns else "the next turn may not fit"
-
-
-def _turns(turns: int) -> str:
-    """Return a number of turns in words: exact up to 20, then rounded to fives."""
+    """Return the turns left in words: exact up to 20, then rounded to fives."""
     if turns >= MANY:
-        return "many turns"
+        return "many turns left"
     if turns > FEW_TURNS:
-        return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns"
-    return counted(turns, "turn")
+        return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns left"
+    return f"{counted(turns, 'turn')} left" if turns else "the next turn may not fit"
 
 
 def _duration(days: int) -> str:

@@ -14,7 +14,7 @@ export function taskType(name, given = {}) {
 
 /** @param {Partial<Api.Verdict>} [given] @returns {Api.Verdict} */
 export function verdict(given = {}) {
-  const text = "66 % full. Nothing needed: about 40 turns to the target at this pace";
+  const text = "66 % full. Nothing needed: about 40 turns left to the target at this pace";
   return { kind: "fine", text, safety: "", urgency: 1, action: null, version: 1, priced: true, ...given };
 }
 

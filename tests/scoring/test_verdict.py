@@ -33,7 +33,7 @@ class TestBelowTheTarget:
     def test_says_how_long_that_lasts_at_this_pace(self) -> None:  # X18
         """The sentence of the specification, without an action."""
         found = verdict(growth=700)
-        assert found.text == "66 % full. Nothing needed: about 40 turns to the target at this pace"
+        assert found.text == "66 % full. Nothing needed: about 40 turns left to the target at this pace"
         assert (found.kind, found.action, found.safety) == ("fine", None, "")
 
     @pytest.mark.parametrize(
@@ -42,10 +42,10 @@ class TestBelowTheTarget:
             (None, "66 % full. Nothing needed"),
             (0, "66 % full. Nothing needed"),
             (-900, "66 % full. Nothing needed"),
-            (14, "66 % full. Nothing needed: many turns to the target at this pace"),
-            (1_400, "66 % full. Nothing needed: about 20 turns to the target at this pace"),
-            (9_000, "66 % full. Nothing needed: 3 turns to the target at this pace"),
-            (28_000, "66 % full. Nothing needed: 1 turn to the target at this pace"),
+            (14, "66 % full. Nothing needed: many turns left to the target at this pace"),
+            (1_400, "66 % full. Nothing needed: about 20 turns left to the target at this pace"),
+            (9_000, "66 % full. Nothing needed: 3 turns left to the target at this pace"),
+            (28_000, "66 % full. Nothing needed: 1 turn left to the target at this pace"),
             (50_000, "66 % full. Nothing needed yet: above the target at the next turn"),
         ],
     )
@@ -306,10 +306,10 @@ class TestAfterAPrune:
             (
                 67,
                 100_000,
-                "67 % full, its pruned view 50 %. Nothing needed: many turns to the target at this pace",
+                "67 % full, its pruned view 50 %. Nothing needed: many turns left to the target at this pace",
             ),
             (103, 180_000, "Prune now: 103 % full, its pruned view 90 %"),
-            (67, 133_900, "67 % full. Nothing needed: many turns to the target at this pace"),
+            (67, 133_900, "67 % full. Nothing needed: many turns left to the target at this pace"),
         ],
     )
     def test_says_both_sizes_where_they_differ(
@@ -321,7 +321,7 @@ class TestAfterAPrune:
     def test_says_one_size_where_nobody_resumes(self) -> None:  # X18
         """A pruned view that no agent takes is not mentioned below the target."""
         found = verdict(66, growth=100, followed=True, resumable=False, pruned=100_000)
-        assert found.text == "66 % full. Nothing needed: many turns to the target at this pace"
+        assert found.text == "66 % full. Nothing needed: many turns left to the target at this pace"
 
 
 class TestAtRest:

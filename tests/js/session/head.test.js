@@ -78,7 +78,7 @@ describe("the verdict", () => {
   it("is the sentence alone where nothing is needed", () => {
     // X18
     const text = shown({});
-    assert.match(text, /66\u202f% full. Nothing needed: about 40 turns to the target at this pace/);
+    assert.match(text, /66\u202f% full. Nothing needed: about 40 turns left to the target at this pace/);
     assert.match(text, /data-need="none"/);
   });
   it("has one button, and says what it leaves untouched", () => {
