@@ -2,7 +2,7 @@
 // whose weights are shown.
 import { html } from "../shared/html.js";
 import { ALL, AUTO } from "../shared/task-types.js";
-import { choicesOf, strategyName, title, weighsMentions, weighsMessages } from "../shared/words.js";
+import { choicesOf, strategyName, title, weighsMessages } from "../shared/words.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("./form.js").Form} Form */
@@ -89,12 +89,12 @@ export const forWhom = (form) => (shownType(form) === ALL ? "" : ` for ${shownTy
 /** The note on a part that only strategies use that weigh whole messages. @param {Form} form */
 export function usedBy(form) {
   const chosen = form.settings.strategy;
-  /** @param {(name: string) => boolean} use */
-  const named = (use) =>
+  const [users, others] = [true, false].map((whole) =>
     choicesOf("weighing")
-      .filter(({ name }) => use(name))
-      .map(({ label }) => label);
-  const [users, others] = [named(weighsMessages), named(weighsMentions)].map((labels) => labels.join(", "));
+      .filter(({ name }) => weighsMessages(name) === whole)
+      .map(({ label }) => label)
+      .join(", "),
+  );
   return html`<p class="muted small">${
     weighsMessages(chosen)
       ? `Used by the chosen strategy, ${strategyName(chosen)}. ${others} does not use it.`

@@ -469,7 +469,7 @@ class TestTrying:
         expect(depths).to_have_count(4)
         expect(depths.nth(3)).to_have_text(re.compile(r"^\d+$"))
         reason = swaps.get_by_role("row").nth(2)
-        expect(reason).to_contain_text(re.compile(r"^\d+ tokens · \S+"))
+        expect(reason).to_contain_text(re.compile(r"^~\d+ tokens · \S+"))
         page.get_by_text("The ranked list before and after").click()
         expect(page.locator(".ranks li[data-swaps=true]").first).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile(r"^Saved: \d+ go"))).to_be_visible()

@@ -30,7 +30,7 @@ ROOT = _PACKAGE if (_PACKAGE / "static").is_dir() else _PACKAGE.parent
 STATIC = ROOT / "static"
 TEMPLATES = ROOT / "templates"
 YEAR_SECONDS = 365 * 24 * 3600
-HASH_BYTES = 5
+HASH_BYTES = 4
 FILE_LEVEL = 9
 
 # The bare names that modules import. Our own modules are imported by path.

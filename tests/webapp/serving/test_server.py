@@ -92,7 +92,7 @@ class TestWerkzeug:
         ("sent", "status", "kind"),
         [
             (f"GET /api/sessions?q={'a' * 70_000} HTTP/1.1\r\n\r\n", 414, "too_long"),
-            (f"GET /api/sessions HTTP/1.1\r\nX: {'a' * 90_000}\r\n\r\n", 431, "too_large"),
+            ("GET /api/sessions HTTP/1.1\r\n" + "X: a\r\n" * 1_001 + "\r\n", 431, "too_large"),
             ("GET /api/sessions HTTP/9.1\r\n\r\n", 505, "malformed"),
             ("nothing\r\n\r\n", 400, "malformed"),
         ],

@@ -21,18 +21,23 @@ def choice_texts() -> dict[str, list[ChoiceText]]:
 def weighing_texts() -> dict[str, list[ChoiceText]]:
     """Return the strategies that use the weights of signals, and those of them that weigh whole messages."""
     return {
-        "weighing": [_text(one) for one in STRATEGIES.values() if one.uses_weights],
-        "weighing_messages": [_text(one) for one in STRATEGIES.values() if one.weighs_messages],
+        "weighing": [_name(one) for one in STRATEGIES.values() if one.uses_weights],
+        "weighing_messages": [_name(one) for one in STRATEGIES.values() if one.weighs_messages],
     }
 
 
 def signal_texts() -> list[ChoiceText]:
     """Return the signals as pages name them."""
-    return [_text(one) for one in SIGNALS.values()]
+    return [_name(one) for one in SIGNALS.values()]
 
 
-def _text(choice: Choice | Signal) -> ChoiceText:
+def _text(choice: Choice) -> ChoiceText:
     return ChoiceText(name=choice.name, label=choice.label, meaning=choice.meaning)
+
+
+def _name(choice: Choice | Signal) -> ChoiceText:
+    """Return a value without its meaning, which would be sent with every page."""
+    return ChoiceText(name=choice.name, label=choice.label, meaning="")
 
 
 class SettingsService:
