@@ -386,7 +386,7 @@ class CoppiceSession extends CoppiceElement {
     const resumable = kind === "followed" && !proxy && why_not_resumed === null;
     toast(prunedSentence(applied.operation, certaintyOfParts(applied.session.pruned)), {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
-      ...(resumable ? { also: { label: "Resume from this…", run: () => this.#askToResume() } } : {}),
+      ...(resumable ? { also: { label: "Resume…", run: () => this.#askToResume() } } : {}),
     });
     this.#panels.leave();
   }

@@ -71,7 +71,7 @@ function verdictLine({ kind, text, safety, action }) {
   </section>`;
 }
 
-const RESUME = html`<button data-act="resume">Resume from this…</button>`;
+const RESUME = html`<button data-act="resume">Resume…</button>`;
 
 /** The state of pruning in the proxy, and the tokens it saved.
  * @param {Api.Proxied | null} proxy */

@@ -68,7 +68,7 @@ class TestANewUser:
         page.get_by_role("button", name=APPLY).click()
         expect(verdict).to_contain_text("Resume from a pruned copy")
         page.get_by_role("status").filter(has_text="freed").get_by_role(
-            "button", name="Resume from this…"
+            "button", name="Resume…"
         ).click()
         page.get_by_role("button", name="Write the copy").click()
         page.get_by_role("button", name="Copy command").click()

@@ -261,8 +261,8 @@ describe("the saving of a copy", () => {
 
 describe("the header", () => {
   it("offers to resume an agent's session only", () => {
-    assert.match(markup(header(session())), /Resume from this…/);
-    assert.doesNotMatch(markup(header(session({ kind: "managed" }))), /Resume from this…/);
+    assert.match(markup(header(session())), /Resume…/);
+    assert.doesNotMatch(markup(header(session({ kind: "managed" }))), /Resume…/);
   });
   it("offers the agent's own format only where there is one", () => {
     assert.match(markup(header(session())), /format=claude-code/);
