@@ -243,6 +243,7 @@ export class Listing {
     if (!held || page.total !== this.total) this.rows = new Loaded();
     this.before = null;
     this.rows.put(from, page.messages);
+    if (this.page?.pending && !page.pending) this.#readOtherFates();
     this.page = page;
     this.total = page.total;
     this.error = null;
@@ -253,6 +254,13 @@ export class Listing {
     this.#list.update();
     if (anchor !== null && anchored) this.#viewport.follow(anchor, this.rows.indexOf(anchored.id));
     this.fill();
+  }
+
+  /** Fates are known now: reads those of the rows that were drawn during the request, and later those of the
+   * rows elsewhere in the list. */
+  #readOtherFates() {
+    this.rows.keep(this.#viewport.span, this.#viewport.here);
+    if (this.rows.all.some(({ fate }) => fate === "pending")) this.refresh();
   }
 
   /** Notes that the list shows everything up to `newest`. @param {Api.Page} page
@@ -287,8 +295,8 @@ export class Listing {
     return this.#filling;
   }
 
-  /** Reads the drawn rows that are missing, one request at a time. Returns whether the list is another one
-   * now. */
+  /** Reads the drawn rows that are missing, one request at a time; without fates while those of the page are
+   * still to come. Returns whether the list is another one now. */
   async #readMissing() {
     if (!this.page) return false;
     const { signal } = this.#refresher;
@@ -297,7 +305,8 @@ export class Listing {
       let missing = this.rows.missing(this.#viewport.span);
       for (; missing; missing = this.rows.missing(this.#viewport.span)) {
         const { from, to } = missing;
-        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined });
+        const at_once = this.page.pending || undefined;
+        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined, at_once });
         if (signal.aborted || head !== this.head) break;
         if (page.messages.length === 0) break;
         this.error = null;

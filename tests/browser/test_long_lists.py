@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.session_page import open_and_settle, open_session, row
 from tests.browser.waiting import LIST, drawn, hold, intercept, until
@@ -14,6 +14,9 @@ from tests.servers import Server
 from webapp.bodies import MessagesQuery
 
 LONG = 1_500
+# Reads of the rows of the list that do not wait for a plan, and those that do.
+AT_ONCE = re.compile(r"/messages\?.*at_once")
+WITH_FATES = re.compile(r"/messages\?(?!.*(sort=tokens|at_once))")
 REVEAL = "number => document.querySelector('message-list').reveal(number)"
 
 
@@ -23,6 +26,13 @@ def long_session(server: Server) -> str:
     server.app.ingest.append_messages(session, [{"role": "user", "content": "a heron by the weir"}])
     feed(server, session, 200, tokens=5, start=LONG + 1)
     return session
+
+
+def without_fates(route: Route) -> None:
+    """Answer a read of rows as while their plan is being made."""
+    answer = route.fetch().json()
+    rows = [{**one, "fate": "pending"} for one in answer["messages"]]
+    route.fulfill(json={**answer, "messages": rows, "pending": True})
 
 
 def scrolled(page: Page, to: str) -> str:
@@ -153,6 +163,22 @@ class TestWindowing:
         page.evaluate(REVEAL, 700)
         expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("700")
         assert len(asked) == 1
+
+    def test_shows_the_rows_of_a_jump_before_their_fates(self, page: Page, server: Server) -> None:
+        """A plan of a long session takes long; its messages can be read meanwhile."""
+        waiting: list[Route] = []
+        intercept(page, AT_ONCE, without_fates)
+        intercept(page, WITH_FATES, waiting.append)
+        open_session(page, server, long_session(server))
+        assert 400 < int(scrolled(page, "document.documentElement.scrollHeight / 2")) < 1_300
+        pending = page.locator(".msg .fate[data-fate=pending]")
+        expect(pending.first).to_be_attached()
+        intercept(page, WITH_FATES, Route.continue_)
+        for route in waiting:
+            route.continue_()
+        expect(pending).to_have_count(0)
+        page.keyboard.press("Home")
+        expect(row(page, LONG + 201)).to_contain_text("last message")
 
     def test_says_that_the_rows_of_a_jump_could_not_be_read(self, page: Page, server: Server) -> None:
         """A link to a message that cannot be read shows why above the list."""
