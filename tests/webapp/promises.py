@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from flask.testing import FlaskClient
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from werkzeug.exceptions import HTTPException
 from werkzeug.test import TestResponse
 
@@ -73,6 +73,6 @@ class Client(FlaskClient):
                 path = ""
             name = promised(path, request.method, answer.status_code)
             if name is not None:
-                faults = [f"{e.json_path}: {e.message}" for e in validator(name).iter_errors(answer.json)]
+                faults = [f"{e.instance_path}: {e.message}" for e in validator(name).iter_errors(answer.json)]
                 assert not faults, f"{request.method} {request.path} is no {name}: " + "; ".join(faults[:5])
         return answer

@@ -16,9 +16,8 @@ import pytest
 
 from tests.servers import Server, running_server
 from tests.shared import ROOT
+from tests.webapp import promises
 from webapp.client import WRITING_SECONDS, ApiError, Coppice, as_json
-from webapp.routes.api import routes
-from webapp.routes.api.documents import build_document
 
 TALK = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " * 300} for n in range(60)]
 
@@ -369,7 +368,7 @@ class TestReach:
 
     def test_has_a_method_for_every_route_of_a_session_and_call_for_the_rest(self) -> None:  # X13
         """Each request that a method makes is one of the document's."""
-        document = build_document(routes())
+        document = promises.document()
         asked: set[tuple[str, str]] = set()
 
         def answer(request: httpx.Request) -> httpx.Response:
