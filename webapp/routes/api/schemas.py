@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import GenericAlias
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -37,11 +38,19 @@ class Schemas(GenerateJsonSchema):
 
 def make_schemas(sent: Iterable[type], answered: Iterable[type]) -> dict[str, JsonSchemaValue]:
     """Return the schemas of these types and of all types within them, by name."""
-    named = [("validation", one) for one in sent] + [("serialization", one) for one in answered]
-    inputs: list[Any] = [(one, mode, TypeAdapter(one)) for mode, one in dict.fromkeys(named)]
+    # One adapter for all types of a direction, because each adapter builds the types within its own again.
+    inputs: list[Any] = [
+        ("sent", "validation", _adapter(sent)),
+        ("answered", "serialization", _adapter(answered)),
+    ]
     _, document = TypeAdapter.json_schemas(inputs, schema_generator=Schemas, ref_template=REF)
     found: dict[str, JsonSchemaValue] = document.get("$defs", {})
     return found
+
+
+def _adapter(types: Iterable[type]) -> TypeAdapter[Any]:
+    every: Any = GenericAlias(tuple, tuple(dict.fromkeys(types)))
+    return TypeAdapter(every)
 
 
 def reference(one: type) -> JsonSchemaValue:
