@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from webapp.access.tokens import AccessTokens
 from webapp.bus import Bus
 from webapp.config import Config
-from webapp.providers.client import ModelClient
 from webapp.queue import Queue
 from webapp.services.catalog.aftermaths import AftermathService
 from webapp.services.catalog.demo import Demo
@@ -47,6 +47,9 @@ from webapp.services.transfer.resuming import Resuming
 from webapp.services.webhooks.webhooks import WebhookService
 from webapp.store import Store
 from webapp.watcher import Watcher
+
+if TYPE_CHECKING:
+    from webapp.providers.client import ModelClient
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from typing import TYPE_CHECKING
 
 from scoring.models import find_model
 from webapp.access.tokens import AccessTokens
@@ -12,7 +13,6 @@ from webapp.bus import Bus
 from webapp.config import Config
 from webapp.errors import Conflict
 from webapp.providers import webhook
-from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.queue import Queue
@@ -63,6 +63,9 @@ from webapp.store.copying import UNFINISHED
 from webapp.tokenizers import Tokenizers
 from webapp.watcher import Watcher
 
+if TYPE_CHECKING:
+    from webapp.providers.client import ModelClient
+
 # The name of a store, in its settings.
 IDENTITY = "identity"
 
@@ -86,7 +89,7 @@ def build(config: Config, *, serves: bool = False) -> App:
     memory = MemoryService(environment)
     context, own = ContextService(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
-    model = ModelClient(endpoint) if endpoint is not None else None
+    model = model_client(endpoint) if endpoint is not None else None
     writer = summary_writer(model, environment) if model is not None else None
     summarising = Summarising(environment, histories, writer)
     plan_summaries = PlanSummaries(environment, summarising)
@@ -184,6 +187,13 @@ def identity_of(store: Store) -> str:
             name = secrets.token_hex(8)
             store.small.put_setting(IDENTITY, name)
     return name
+
+
+def model_client(endpoint: Endpoint) -> ModelClient:
+    """Return a client of the endpoint. Only with one is the HTTP library loaded, which takes 50 ms."""
+    from webapp.providers.client import ModelClient
+
+    return ModelClient(endpoint)
 
 
 def summary_writer(model: ModelClient, environment: Environment) -> SummaryWriter:

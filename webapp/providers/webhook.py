@@ -18,13 +18,14 @@ import secrets
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import httpx
 
 from webapp.config import is_loopback
 from webapp.errors import Invalid
+
+if TYPE_CHECKING:
+    import httpx
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -171,6 +172,8 @@ def _embedded(address: Address) -> Iterator[Address]:
 
 async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> Outcome:
     """Post a message and return the outcome. Never raises."""
+    import httpx  # only a process that posts loads it
+
     headers = {
         "content-type": "application/json",
         "user-agent": "coppice",
