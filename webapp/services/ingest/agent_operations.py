@@ -23,7 +23,7 @@ from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, ContextItem
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
+from webapp.store.operations import Detail, Facts, ItemRow, OperationKind, OperationRow
 from webapp.store.summaries import SummaryRow
 
 
@@ -170,7 +170,7 @@ def _before(session: Session, record: Compaction | Rewind) -> int:
     return said if said and scale.certainty == "estimated" else scale.tokens
 
 
-def _kind_and_reason(record: Compaction | Rewind) -> tuple[str, str]:
+def _kind_and_reason(record: Compaction | Rewind) -> tuple[OperationKind, str]:
     if isinstance(record, Rewind):
         return "rewind", "the conversation went on from an earlier message"
     hidden = "; its summary is encrypted and cannot be read" if record.unreadable else ""

@@ -20,7 +20,7 @@ from webapp.services.session.replacements import sent_tokens
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
+from webapp.store.operations import Actor, Detail, Facts, ItemRow, OperationKind, OperationRow
 from webapp.store.summaries import SummaryRow
 from webapp.store.usage import Sample
 
@@ -43,7 +43,7 @@ OPPOSITE = {
 }
 
 
-def reason_of(actor: str) -> str:
+def reason_of(actor: Actor) -> str:
     """Return the reason of an operation that has no other: `manual` for a person, else the actor."""
     return "manual" if actor == "user" else actor
 
@@ -163,8 +163,8 @@ class ContextChange:
 
     def record(
         self,
-        kind: str,
-        actor: str,
+        kind: OperationKind,
+        actor: Actor,
         reason: str,
         messages: int,
         facts: Facts,
@@ -201,7 +201,7 @@ class ContextChange:
         self.save()
         return operation
 
-    def _with_regions(self, facts: Facts, actor: str) -> Facts:
+    def _with_regions(self, facts: Facts, actor: Actor) -> Facts:
         """Return the facts with the regions before and after: of the agent's context if it acted, else of the view."""
         context = self.session.main if actor == "agent" else self.session.pruned
         before = self.before if facts.agent_before is None else facts.agent_before
