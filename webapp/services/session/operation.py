@@ -9,7 +9,7 @@ message whose outputs were replaced takes the tokens of its replacement.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scoring.budget import utilization
@@ -17,8 +17,8 @@ from scoring.tokens.calibration import split
 from webapp.events import ContextPruned
 from webapp.services.session.measuring import region_of
 from webapp.services.session.replacements import sent_tokens
-from webapp.services.session.session import Session
-from webapp.store.context import PRUNED
+from webapp.services.session.session import Session, SessionContext
+from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE
 from webapp.store.log import MessageRow
 from webapp.store.operations import Actor, Detail, Facts, ItemRow, OperationKind, OperationRow
 from webapp.store.summaries import SummaryRow
@@ -117,14 +117,39 @@ class ContextChange:
         details: Mapping[int, Detail],
     ) -> None:
         """Replace the tool results of messages by texts; None restores the original."""
-        key = self.session.key
-        there = self._store.contexts.at(key, PRUNED, [m.first_seq for m in messages])
-        present = [m for m in messages if m.first_seq in there]
-        self._store.contexts.set_replacements(key, PRUNED, [(m.first_seq, texts[m.no]) for m in present])
-        for message in present:
-            before = there[message.first_seq].replacement
-            self._count(message, sent_tokens(message, texts[message.no]) - sent_tokens(message, before), 0)
+        for message, before in replace_in(self.session, self.session.pruned, messages, texts):
             self.items.append(ItemRow(message.no, "shortened", before, details.get(message.no)))
+
+    def note_cleared(self, messages: Sequence[MessageRow], texts: Mapping[int, str], detail: Detail) -> None:
+        """Replace the outputs that the agent replaced, in each context where they are still whole."""
+        for context in self.session.contexts:
+            replace_in(self.session, context, messages, texts, lambda before: before is None)
+        self.items += [ItemRow(message.no, "shortened", None, detail) for message in messages]
+
+    def keep_only(self, staying: set[int], detail: Detail) -> int:
+        """Leave in every context what the agent kept, by number; return how many messages left the pruned view.
+
+        Messages that the agent has again come back, except into the pruned view those that we or a person took out.
+        """
+        key, gone = self.session.key, list[int]()
+        for context in self.session.contexts:  # the pruned view comes last
+            items = [i for i in self._store.contexts.items(key, context.view) if i.kind == MESSAGE]
+            leaving = [item for item in items if item.ref not in staying]
+            self._store.contexts.remove(key, context.view, (item.position for item in leaving))
+            self._bring_back(context, staying - {item.ref for item in items})
+            context.totals = counted_totals(self.session, context)
+            gone = [item.ref for item in leaving]
+        self._store.log.set_flag(key, gone, "out_operation", self.session.row.next_operation)
+        self.items += [ItemRow(no, "out", None, detail) for no in gone]
+        return len(gone)
+
+    def _bring_back(self, context: SessionContext, nos: Iterable[int]) -> None:
+        key, log = self.session.key, self._store.log
+        missing = log.messages(key, sorted(nos))
+        if context.view == PRUNED:
+            missing = {no: m for no, m in missing.items() if not log.removed_by_us(key, m)}
+            log.set_flag(key, missing, "out_operation", None)
+        self._store.contexts.add(key, context.view, ((m.first_seq, no) for no, m in missing.items()))
 
     def flag(self, nos: Iterable[int], change: str) -> None:
         """Set or clear a flag of messages: `pinned`, `unpinned`, `drop_first` or `not_drop_first`."""
@@ -230,3 +255,41 @@ class ContextChange:
             if agent is None:
                 session.state.remember_gauge(tokens - lacking)
         session.save()
+
+
+def replace_in(
+    session: Session,
+    context: SessionContext,
+    messages: Collection[MessageRow],
+    texts: Mapping[int, str | None],
+    where: Callable[[str | None], bool] = lambda _: True,
+) -> list[tuple[MessageRow, str | None]]:
+    """Replace the tool results of messages in one context, and return these messages, each with its text before.
+
+    `texts` are by number. Only messages are replaced that are in the context with a present text that meets `where`.
+    """
+    contexts = session.environment.store.contexts
+    items = contexts.at(session.key, context.view, [m.first_seq for m in messages])
+    there = [(m, items[m.first_seq].replacement) for m in messages if m.first_seq in items]
+    done = [(message, before) for message, before in there if where(before)]
+    contexts.set_replacements(session.key, context.view, [(m.first_seq, texts[m.no]) for m, _ in done])
+    for message, before in done:
+        tokens = sent_tokens(message, texts[message.no]) - sent_tokens(message, before)
+        context.count(region_of(message.role, message.kind), tokens, 0)
+    return done
+
+
+def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple[int, int]]:
+    """Return the totals of a context counted from its items, for changes too large to count one by one."""
+    store, key, before = session.environment.store, session.key, context.totals
+    totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in REGIONS_BESIDE}
+    texts = {i.ref: i.replacement for i in store.contexts.items(key, context.view) if i.kind == MESSAGE}
+    for message in store.log.messages(key, list(texts)).values():
+        region = region_of(message.role, message.kind)
+        tokens, count = totals.get(region, (0, 0))
+        totals[region] = (tokens + sent_tokens(message, texts[message.no]), count + 1)
+    in_summaries = store.contexts.summary_tokens(key, context.view)
+    if in_summaries:
+        tokens, count = totals.get("summary", (0, 0))
+        totals["summary"] = (tokens + in_summaries, count + len(store.summaries.active_numbers(key)))
+    return totals
