@@ -224,7 +224,7 @@ def _convert(name: str, value: Any) -> Any:
 
 
 class Key(NamedTuple):
-    """How a setting is read. `read` returns the value of its field; it raises TypeError or ValueError if it is invalid.
+    """One setting. `read` returns the value of its field; it raises TypeError or ValueError if the value is invalid.
 
     `expected` is the valid value in words. `has_variable`: the environment can set it, as text.
     """

@@ -59,8 +59,10 @@ export const ROLE_OPTIONS = [
   ["system", "System"],
 ];
 
-/** Each kind of change: its name, its mark in the chart and the history, the mark's name in the legend.
- * @type {Record<Api.TimelineChange["kind"], {name: string, mark?: string, legend?: string, byAgent?: boolean}>} */
+/** A kind of change: its name, its mark in the chart and the history, the mark's name in the legend.
+ * @typedef {{ name: string, mark?: string, legend?: string, byAgent?: boolean }} Change */
+
+/** @type {Record<Api.TimelineChange["kind"], Change>} */
 export const CHANGES = {
   prune: { name: "Pruned", mark: "▼", legend: "prune" },
   pin: { name: "Pinned" },
