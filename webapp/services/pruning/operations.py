@@ -21,7 +21,7 @@ from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import in_order, session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation import OPPOSITE, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
+from webapp.services.session.operation import FLAGS, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id, read_features
@@ -147,7 +147,7 @@ class OperationService:
             elif name == "shortened":
                 change.replace(messages, {i.no: i.before if i.no in fits else None for i in some}, {})
             else:
-                change.flag((i.no for i in some), OPPOSITE[name])
+                change.flag((i.no for i in some), FLAGS[name].opposite)
         change.session.state.note_undo(operation.n, change.first_changed(start))
         self._store.operations.mark_undone(change.session.key, operation.n, change.now)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from scoring.budget import utilization
 from scoring.tokens.calibration import split
@@ -27,19 +28,21 @@ from webapp.store.usage import Sample
 SUMMARY_IN, SUMMARY_OUT = "summary_in", "summary_out"  # the number of such an item is a summary's
 # The kinds of change of which the model sees something.
 SENT_OTHERWISE = ("out", "in", "shortened")
-# kind of change -> (column of the message, value afterwards)
+
+
+class Flag(NamedTuple):
+    """A change of a flag: the `column` of the message, its `value` afterwards, and the change that takes it back."""
+
+    column: str
+    value: int
+    opposite: str
+
+
 FLAGS = {
-    "pinned": ("pinned", 1),
-    "unpinned": ("pinned", 0),
-    "drop_first": ("drop_first", 1),
-    "not_drop_first": ("drop_first", 0),
-}
-# kind of change -> the one that takes it back
-OPPOSITE = {
-    "pinned": "unpinned",
-    "unpinned": "pinned",
-    "drop_first": "not_drop_first",
-    "not_drop_first": "drop_first",
+    "pinned": Flag("pinned", 1, "unpinned"),
+    "unpinned": Flag("pinned", 0, "pinned"),
+    "drop_first": Flag("drop_first", 1, "not_drop_first"),
+    "not_drop_first": Flag("drop_first", 0, "drop_first"),
 }
 
 
@@ -153,9 +156,9 @@ class ContextChange:
 
     def flag(self, nos: Iterable[int], change: str) -> None:
         """Set or clear a flag of messages: `pinned`, `unpinned`, `drop_first` or `not_drop_first`."""
-        column, value = FLAGS[change]
+        flag = FLAGS[change]
         wanted = list(nos)
-        self._store.log.set_flag(self.session.key, wanted, column, value)
+        self._store.log.set_flag(self.session.key, wanted, flag.column, flag.value)
         self.items += [ItemRow(no, change, None, None) for no in wanted]
 
     # -- summaries
