@@ -18,7 +18,7 @@ from scoring.summary import Summary
 from scoring.tokens import estimate_message_tokens
 from webapp.app import App
 from webapp.config import Config
-from webapp.services.ingest.agent_operations import counted_totals
+from webapp.services.session.operation import counted_totals
 from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 from webapp.wiring import build as wire

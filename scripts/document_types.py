@@ -82,8 +82,8 @@ def interfaces(schemas: Schema) -> list[str]:
         own = [field for key, field in fields.items() if key not in every.get(base, {})]
         head = f"  interface {name}{f' extends {base}' if base else ''} {{"
         one_line = " ".join([head, *own, "}"])
-        # A field with spaces in its type is never divided between two lines.
-        glued = " ".join(field.replace(" ", "\0") for field in own)
+        # A field with spaces in its type is divided between two lines only if it fits no line.
+        glued = " ".join(field.replace(" ", "\0") if len(field) <= WIDTH - 4 else field for field in own)
         filled = textwrap.wrap(glued, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
         several = [head, *(f"    {line.replace(chr(0), ' ')}" for line in filled), "  }"]
         lines += [one_line] if len(one_line) <= WIDTH else several

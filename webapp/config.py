@@ -10,9 +10,9 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import platformdirs
@@ -24,24 +24,7 @@ DEFAULT_PORT = 5000
 # Long enough for the transactions of another Coppice, short enough for a waiting user.
 BUSY_SECONDS = 1.0
 SCHEMES = ("postgresql", "postgres")
-MOST_WORKERS = 64
-# The smallest and the largest value of settings that are whole numbers.
-NUMBERS = {"port": (0, 65535), "proxies": (0, 9), "workers": (1, MOST_WORKERS)}
-SIZES = ("max_message", "max_session", "max_store")
-FROM_ENVIRONMENT = (
-    "db",
-    "host",
-    "port",
-    "watch",
-    "token",
-    "tls_cert",
-    "tls_key",
-    "prefix",
-    "proxies",
-    "queue",
-    "workers",
-    *SIZES,
-)
+MOST_WORKERS, MOST_PROXIES = 64, 9
 # The variables that switch a setting: its name, and its value if the variable is on.
 _SWITCHES = {"COPPICE_NO_WATCH": ("follow", False), "COPPICE_REDACT": ("redact", True)}
 _ON, _OFF = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
@@ -209,18 +192,17 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         values = tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"cannot read the configuration {file}: {error}") from error
-    known = {f.name for f in fields(Config)} - {"env"}
-    unknown = sorted(set(values) - known)
+    unknown = sorted(values.keys() - KEYS.keys())
     if unknown:
         raise Invalid(
-            f"{file}: unknown key {unknown[0]}; expected one of {', '.join(sorted(known))}", unknown[0]
+            f"{file}: unknown key {unknown[0]}; expected one of {', '.join(sorted(KEYS))}", unknown[0]
         )
     return values
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
-    names = {name: f"COPPICE_{name.upper()}" for name in FROM_ENVIRONMENT}
-    values: dict[str, Any] = {name: env[key] for name, key in names.items() if env.get(key)}
+    names = {name: f"COPPICE_{name.upper()}" for name, key in KEYS.items() if key.has_variable}
+    values: dict[str, Any] = {name: env[variable] for name, variable in names.items() if env.get(variable)}
     if isinstance(values.get("watch"), str):
         values["watch"] = values["watch"].split(os.pathsep)
     for key, (name, when_on) in _SWITCHES.items():
@@ -232,72 +214,98 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-# The expected value, for error messages.
-_EXPECTED = {
-    "db": "a path, or an address like postgresql://user:password@host/name",
-    "host": "a string",
-    **{name: f"a whole number from {least} to {most}" for name, (least, most) in NUMBERS.items()},
-    "watch": "a list of folders",
-    "allowed_hosts": "a list of names",
-    "allowed_origins": "a list of origins like https://wiki.example, without a path",
-    "busy_seconds": "a number of seconds, 0 or more",
-    **dict.fromkeys(SIZES, "a number of MiB, 0 or more"),
-    "token": "a string",
-    "tls_cert": "a path",
-    "tls_key": "a path",
-    "prefix": "a path like /coppice",
-    "queue": "an address like redis://127.0.0.1:6379/0",
-}
-
-
 def _convert(name: str, value: Any) -> Any:
+    key = KEYS[name]
     try:
-        return _read(name, value)
+        return key.read(value)
     except (TypeError, ValueError) as error:
-        expected = _EXPECTED.get(name, "true or false")
         got = "" if name in ("db", "queue") else f", got {value!r}"  # an address may have a password in it
-        raise Invalid(f"bad value for {name}; expected {expected}{got}", name) from error
+        raise Invalid(f"bad value for {name}; expected {key.expected}{got}", name) from error
 
 
-def _origin(text: str | Path) -> str:
-    origin = str(text).lower()
-    return str(_checked(origin, ORIGIN.fullmatch(origin) is not None))
+class Key(NamedTuple):
+    """One setting. `read` returns the value of its field; it raises TypeError or ValueError if the value is invalid.
 
+    `expected` is the valid value in words. `has_variable`: the environment can set it, as text.
+    """
 
-# The settings that are lists, with the function that reads one element.
-LISTS: dict[str, Callable[[str | Path], str | Path]] = {
-    "watch": lambda folder: Path(folder).expanduser().absolute(),
-    "allowed_hosts": str,
-    "allowed_origins": _origin,
-}
-
-
-def _read(name: str, value: Any) -> Any:
-    """Return a value in the type of its field. Raises TypeError or ValueError if it is invalid."""
-    if name in ("db", "tls_cert", "tls_key"):
-        return database(value) if name == "db" else Path(value).expanduser().absolute()
-    if name in LISTS:
-        if isinstance(value, str) or not all(isinstance(one, str | Path) for one in value):
-            raise TypeError
-        return tuple(LISTS[name](one) for one in value)
-    if name in ("host", "token", "queue"):
-        text = _checked(value, isinstance(value, str))
-        return _checked(text, name != "queue" or text.startswith("unix://") or bool(host_of(text, REDIS)))
-    if name in NUMBERS:  # text in the environment
-        number = int(_checked(value, isinstance(value, int | str) and not isinstance(value, bool)))
-        least, most = NUMBERS[name]
-        return _checked(number, least <= number <= most)
-    if name == "prefix":
-        path = _checked(value, isinstance(value, str)).rstrip("/")
-        return _checked(path, PREFIX.fullmatch(path) is not None)
-    if name in SIZES:
-        return _checked(float(value), not isinstance(value, bool) and 0 <= float(value) < float("inf"))
-    if name == "busy_seconds":
-        return float(_checked(value, type(value) in (int, float) and 0 <= value < float("inf")))
-    return _checked(value, isinstance(value, bool))
+    expected: str
+    read: Callable[[Any], Any]
+    has_variable: bool = True
 
 
 def _checked(value: Any, valid: bool) -> Any:
     if not valid:
         raise ValueError
     return value
+
+
+def _text(value: Any) -> str:
+    return str(_checked(value, isinstance(value, str)))
+
+
+def _path(value: Any) -> Path:
+    return Path(value).expanduser().absolute()
+
+
+def _origin(value: Any) -> str:
+    origin = str(value).lower()
+    return str(_checked(origin, ORIGIN.fullmatch(origin) is not None))
+
+
+def _prefix(value: Any) -> str:
+    path = _text(value).rstrip("/")
+    return str(_checked(path, PREFIX.fullmatch(path) is not None))
+
+
+def _queue(value: Any) -> str:
+    url = _text(value)
+    return str(_checked(url, url.startswith("unix://") or bool(host_of(url, REDIS))))
+
+
+def _seconds(value: Any) -> float:
+    return float(_checked(value, type(value) in (int, float) and 0 <= value < float("inf")))
+
+
+def _each(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def elements(value: Any) -> tuple[Any, ...]:
+        if isinstance(value, str) or not all(isinstance(one, str | Path) for one in value):
+            raise TypeError
+        return tuple(read(one) for one in value)
+
+    return elements
+
+
+def _whole(least: int, most: int) -> Key:
+    def number(value: Any) -> int:
+        found = int(_checked(value, isinstance(value, int | str) and not isinstance(value, bool)))
+        return int(_checked(found, least <= found <= most))
+
+    return Key(f"a whole number from {least} to {most}", number)
+
+
+_SIZE = Key(
+    "a number of MiB, 0 or more",
+    lambda value: _checked(float(value), not isinstance(value, bool) and 0 <= float(value) < float("inf")),
+)
+_SWITCH = Key("true or false", lambda value: _checked(value, isinstance(value, bool)), has_variable=False)
+KEYS: Mapping[str, Key] = {
+    "db": Key("a path, or an address like postgresql://user:password@host/name", database),
+    "host": Key("a string", _text),
+    "port": _whole(0, 65535),
+    "watch": Key("a list of folders", _each(_path)),
+    "token": Key("a string", _text),
+    "tls_cert": Key("a path", _path),
+    "tls_key": Key("a path", _path),
+    "prefix": Key("a path like /coppice", _prefix),
+    "proxies": _whole(0, MOST_PROXIES),
+    "queue": Key("an address like redis://127.0.0.1:6379/0", _queue),
+    "workers": _whole(1, MOST_WORKERS),
+    **dict.fromkeys(("max_message", "max_session", "max_store"), _SIZE),
+    "allowed_hosts": Key("a list of names", _each(str), has_variable=False),
+    "allowed_origins": Key(
+        "a list of origins like https://wiki.example, without a path", _each(_origin), has_variable=False
+    ),
+    "busy_seconds": Key("a number of seconds, 0 or more", _seconds, has_variable=False),
+    **dict.fromkeys(("follow", "demo", "tokenizer", "durable", "redact"), _SWITCH),
+}

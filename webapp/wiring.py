@@ -1,4 +1,4 @@
-"""Builds store, bus and services, without Flask, for servers, commands and tests."""
+"""Builds the application from its configuration, without Flask, for servers, commands and tests."""
 
 from __future__ import annotations
 
@@ -7,61 +7,20 @@ import threading
 from typing import TYPE_CHECKING
 
 from scoring.models import find_model
-from webapp.access.tokens import AccessTokens
 from webapp.app import App
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.errors import Conflict
-from webapp.providers import webhook
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.queue import Queue
 from webapp.redaction import redactor
-from webapp.services.catalog.aftermaths import AftermathService
-from webapp.services.catalog.demo import Demo
-from webapp.services.catalog.repairing import Repairing
-from webapp.services.catalog.retention import RetentionService
-from webapp.services.catalog.savings import SavingsService
-from webapp.services.catalog.search import Search
-from webapp.services.catalog.sessions import SessionService
-from webapp.services.catalog.status import StatusService
-from webapp.services.catalog.timelines import Timelines
-from webapp.services.context.assembling import ContextService
-from webapp.services.context.memory import MemoryService
-from webapp.services.ingest.following import Following, TranscriptAppender
-from webapp.services.ingest.ingest import Ingest
-from webapp.services.ingest.pushed import PushedSessions
-from webapp.services.integrations.hints import Hints
-from webapp.services.planning.heaviest import HeaviestGroups
-from webapp.services.planning.message_pages import Messages
-from webapp.services.planning.planning import Planning
-from webapp.services.planning.verdicts import VerdictRefresher, Verdicts
-from webapp.services.proxied.calls import Calls
-from webapp.services.proxied.followed import FollowedCalls
-from webapp.services.proxied.scripts import ProxyScripts
-from webapp.services.pruning.automatic import AutomaticPruning
-from webapp.services.pruning.background import BackgroundSummaries
-from webapp.services.pruning.cold_caches import ColdCaches
-from webapp.services.pruning.operations import OperationService
-from webapp.services.pruning.overflow import Overflow
-from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment, Sizes
-from webapp.services.session.histories import Histories
 from webapp.services.session.leases import Leases
-from webapp.services.settings.common_settings import SettingsService
-from webapp.services.settings.model_table import ModelTable
-from webapp.services.settings.suggesting import Suggesting
-from webapp.services.summaries.plan_summary import PlanSummaries
-from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
-from webapp.services.transfer.exporting import Exporting
-from webapp.services.transfer.importing import Importing
-from webapp.services.transfer.own_format import OwnFormat
-from webapp.services.transfer.resuming import Resuming
-from webapp.services.webhooks.webhooks import WebhookService
+from webapp.services.summaries.summarising import SummaryWriter, Written
 from webapp.store import Store
 from webapp.store.copying import UNFINISHED
 from webapp.tokenizers import Tokenizers
-from webapp.watcher import Watcher
 
 if TYPE_CHECKING:
     from webapp.providers.client import ModelClient
@@ -82,73 +41,10 @@ def build(config: Config, *, serves: bool = False) -> App:
     store = open_store(config)
     queue = Queue(config.queue, identity_of(store)) if serves and config.queue is not None else None
     environment = environment_of(config, store, queue)
-    histories = Histories(store)
-    planning = Planning(environment, histories)
-    verdicts = Verdicts(environment, histories, planning)
-    sessions, messages = SessionService(environment, histories), Messages(environment, planning)
-    memory = MemoryService(environment)
-    context, own = ContextService(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
     model = model_client(endpoint) if endpoint is not None else None
     writer = summary_writer(model, environment) if model is not None else None
-    summarising = Summarising(environment, histories, writer)
-    plan_summaries = PlanSummaries(environment, summarising)
-    prunes = Prunes(environment, histories, planning, messages, plan_summaries)
-    overflow = Overflow(environment, histories, summarising)
-    cold_caches = ColdCaches(environment)
-    automatic = AutomaticPruning(
-        environment, histories, planning, prunes, plan_summaries, overflow, cold_caches
-    )
-    ingest = Ingest(environment, histories, automatic)
-    appender = TranscriptAppender(environment, ingest)
-    background = BackgroundSummaries(environment, summarising, automatic)
-    aftermaths = AftermathService(environment)
-    followed_calls = FollowedCalls(environment, histories)
-    return App(
-        config=config,
-        store=store,
-        bus=environment.bus,
-        environment=environment,
-        histories=histories,
-        ingest=ingest,
-        pushed=PushedSessions(environment, appender),
-        sessions=sessions,
-        aftermaths=aftermaths,
-        timelines=Timelines(environment, aftermaths),
-        messages=messages,
-        heaviest=HeaviestGroups(environment, histories, planning),
-        prunes=prunes,
-        operations=OperationService(environment, histories),
-        settings=SettingsService(environment),
-        suggesting=Suggesting(environment),
-        models=ModelTable(environment),
-        savings=SavingsService(environment, aftermaths),
-        search=Search(environment, messages),
-        context=context,
-        memory=memory,
-        summarising=summarising,
-        overflow=overflow,
-        automatic=automatic,
-        cold_caches=cold_caches,
-        background=background,
-        status=StatusService(environment, background, sessions),
-        verdicts=verdicts,
-        verdict_refresher=VerdictRefresher(verdicts),
-        model=model,
-        queue=queue,
-        importing=Importing(environment, ingest, sessions, own),
-        exporting=Exporting(environment, context, own),
-        resuming=Resuming(environment, prunes, config.environment, config.folder / "copies"),
-        repairing=Repairing(environment, histories),
-        retention=RetentionService(environment, sessions),
-        demo=Demo(ingest, sessions),
-        access_tokens=AccessTokens(store, config.token),
-        hints=Hints(environment, planning),
-        webhooks=WebhookService(environment, webhook),
-        calls=Calls(environment, ingest, followed_calls),
-        proxy_scripts=ProxyScripts(environment, followed_calls),
-        watcher=Watcher(Following(environment, appender, config.watch, config.environment)),
-    )
+    return App(config, environment, model=model, writer=writer, queue=queue)
 
 
 def open_store(config: Config) -> Store:

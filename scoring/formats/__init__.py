@@ -13,24 +13,16 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from scoring.errors import MalformedMessage, UnknownFormat
-from scoring.formats import gemini, openai
+from scoring.formats import openai
 from scoring.formats.anthropic import document_text
-from scoring.formats.base import (
-    SYSTEM_KEYS,
-    Decoded,
-    Format,
-    gathered_sources,
-    place_system,
-    system_text,
-    turns_of,
-    written_parts,
-)
+from scoring.formats.base import Decoded, Format, gathered_sources, turns_of, written_parts
 from scoring.formats.checks import opening_place, readable
 from scoring.formats.media import Source, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered, same_part
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, call_input, json_text, json_type
 from scoring.formats.repairs import OPENING, OPENING_TOKENS, opening, repair
-from scoring.formats.table import FORMATS, must_begin_with_user
+from scoring.formats.system_prompts import SYSTEM_KEYS, place_system, system_text
+from scoring.formats.table import FORMATS, must_begin_with_user, native_format
 from scoring.messages import Message, Role, Text, Wire
 
 # A list that is recognised with at least this certainty can only be in that format.
@@ -40,8 +32,6 @@ _SHAPES = (
     "or an item of OpenAI Responses"
 )
 LIKELY = 0.4  # enough for a message that the list's own format does not recognise at all
-_FLAT = ("openai", "responses", "anthropic")  # write a text as {"role": …, "content": …}
-_ANTHROPIC_MODELS = ("claude", "sonnet", "opus", "haiku")
 
 
 def recognise(value: Any) -> Format:
@@ -73,24 +63,20 @@ def is_sure(value: Any, format: str) -> bool:
     return FORMATS[format].recognise(value) >= SURE
 
 
-def native_format(model: str | None) -> str | None:
-    """Return the format of the model's own provider; None if it does not follow from the name.
-
-    A name before a slash is that of a gateway, and gateways use OpenAI's format.
-    """
-    return "anthropic" if (model or "").lower().startswith(_ANTHROPIC_MODELS) else None
-
-
 def with_wire_format(message: Message, format: str) -> Message:
     """Return the message with its wire object marked as one of `format`, if both formats write a flat text alike."""
     wire = message.wire
-    if wire is None or wire.format == format or wire.format not in _FLAT or format not in _FLAT:
+    if wire is None or wire.format == format or not (_writes_flat(wire.format) and _writes_flat(format)):
         return message
     value = wire.value
     flat = type(value) is dict and len(value) == 2 and type(value.get("content")) is str
     if not flat or value.get("role") not in ("user", "assistant"):
         return message
     return replace(message, wire=Wire(format, value))
+
+
+def _writes_flat(format: str) -> bool:
+    return format in FORMATS and FORMATS[format].flat_texts
 
 
 def _distinct(items: Sequence[Any]) -> list[Any]:
@@ -200,7 +186,7 @@ class _Opened(NamedTuple):
         if self.mixed and not is_sure([item], chosen.name):
             certainties = _certainties([item])
             best = max(certainties, key=certainties.__getitem__)
-            unknown = chosen.name not in _FLAT and not certainties[chosen.name]
+            unknown = not chosen.flat_texts and not certainties[chosen.name]
             if certainties[best] >= (LIKELY if unknown else SURE):
                 chosen = FORMATS[best]
         return chosen.read(Place(n, Wire(chosen.name, item)), item)
@@ -217,12 +203,7 @@ def _opened(value: Any, format: str | None) -> _Opened:
             )
         envelope = {k: v for k, v in value.items() if k != chosen.key}
         value = value[chosen.key]
-    is_gemini = chosen is gemini.FORMAT
-    if isinstance(value, str):  # Responses and Gemini allow a single string instead of a list
-        said = {"parts": [{"text": value}]} if is_gemini else {"content": value}
-        value = [{"role": "user", **said}]
-    elif isinstance(value, Mapping) and is_gemini:
-        value = [value]
+    value = chosen.listed(value)
     if not isinstance(value, list | tuple):
         raise MalformedMessage(0, f"expected a list of messages, got {json_type(value)}")
     foreign = any(one >= SURE for name, one in certainties.items() if name != chosen.name)
@@ -263,10 +244,8 @@ def encode(
                 items = [target.shaped(item, like) for item in items]
         if not items:
             continue
-        if out and target.join is not None and (is_built or not is_own):
-            joined = target.join(out[-1], items[0])
-            if joined is not None:
-                out[-1], items = joined, items[1:]
+        if out and (is_built or not is_own) and target.joining and target.joining.fits(out[-1], items[0]):
+            out[-1], items = target.joining.together((out[-1], items[0])), items[1:]
         out += items
         is_built = not is_own
     if messages and not _is_own(messages[0], target):
@@ -361,10 +340,10 @@ def _with_system_placed(
         return messages
     if target.system:
         moving = [m for m in messages if m.role == "system" and not _is_own(m, target)]
-        place_system(envelope, target.system, [m.text for m in moving if m.text])
+        place_system(envelope, target, [m.text for m in moving if m.text])
         gone = {id(m) for m in moving}
         return [m for m in messages if id(m) not in gone]
-    return [*(Message("system", (Text(t),)) for t in place_system(envelope, "", [])), *messages]
+    return [*(Message("system", (Text(t),)) for t in place_system(envelope, target, [])), *messages]
 
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.formats.anthropic_rules import problems_of
+from scoring.formats.anthropic_rules import PROVIDER_CALLS, problems_of
 from scoring.formats.base import Format
 from scoring.formats.blocks import joined_text, text_or_blocks
 from scoring.formats.media import Source, media_in, placeholder, source_of
@@ -256,5 +256,7 @@ def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
 
 
 FORMAT = Format(
-    "anthropic", "messages", "system", recognise, read, write, patch, problems_of, begins_with_user=True
-)
+    "anthropic", "messages", recognise, read, write, patch, problems_of,
+    system=("system",), begins_with_user=True, provider_calls=PROVIDER_CALLS, flat_texts=True,
+    models=("claude", "sonnet", "opus", "haiku"),
+)  # fmt: skip

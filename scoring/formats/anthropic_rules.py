@@ -14,6 +14,8 @@ from scoring.formats.reading import string
 from scoring.messages import Message
 
 _THINKING = ("thinking", "redacted_thinking")
+# How the ids of calls begin that the provider runs itself: searches, connectors.
+PROVIDER_CALLS = ("srvtoolu_", "mcptoolu_")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 # Type of block -> the role that may contain it; other types are not checked.
 _SPEAKERS = {
@@ -27,14 +29,9 @@ _SPEAKERS = {
 }
 
 
-def is_server_call(call_id: str) -> bool:
-    """Return whether the provider runs this call itself, so that it needs no result."""
-    return call_id.startswith(("srvtoolu_", "mcptoolu_"))
-
-
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
     """Return the problems of a list of wire messages that was read as `messages`."""
-    problems = adjacent_pairs(messages, merged=True, ready=ready, unpaired=is_server_call)
+    problems = adjacent_pairs(messages, merged=True, ready=ready, provider_calls=PROVIDER_CALLS)
     problems += begins_with_user(messages, frozenset({"system"}))
     problems += has_user_message(messages)
     for n, item in enumerate(items):

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from scoring.formats.media import Source, sources_in
 from scoring.formats.numbering import bare_id
-from scoring.formats.reading import Place, words_in
+from scoring.formats.reading import Place
 from scoring.formats.tool_names import allowed_name
 from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from scoring.tokens import DEFINITION
@@ -35,32 +35,67 @@ class Decoded:
     envelope: dict[str, Any] = field(default_factory=dict)
 
 
+def _with_blocks_or_paragraphs(prompt: Any, texts: Sequence[str]) -> Any:
+    if isinstance(prompt, list):
+        return [*prompt, *({"type": "text", "text": t} for t in texts)]
+    return "\n\n".join([prompt, *texts] if prompt else texts)
+
+
+def _as_user_message(value: Any) -> Any:
+    return [{"role": "user", "content": value}] if isinstance(value, str) else value
+
+
+class Joining(NamedTuple):
+    """`fits` returns whether two neighbours are of one speaker and can be one; `together` makes one of several."""
+
+    fits: Callable[[Any, Any], bool]
+    together: Callable[[Sequence[Any]], Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One wire format.
 
-    `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if the prompt is in
-    the list). `write` makes new objects of messages, `patch` a changed copy of one. `problems` returns the reasons for
-    which providers would refuse a list, given its messages and whether it is about to be sent. `begins_with_user` is
-    True if the first message has to be the user's. `join` makes one object of two neighbours, or returns None if both
-    may stay; a format without it never joins. `shaped` brings a new object into the shape of another one, where a
-    format has several. `keeps_reasoning`: new objects can hold reasoning. `tool_names` matches the allowed names of
-    tools, None allows any.
+    `key` is the field of a request body that holds the list. `write` makes new objects of messages, `patch` a changed
+    copy of one. `problems` returns the reasons for which providers would refuse a list, given its messages and whether
+    it is about to be sent.
+
+    - `system`: the spellings of the field with the prompt, the usual one first; none if the prompt is in the list.
+      `with_system` adds texts to such a prompt, in its own shape.
+    - `listed` makes a list of what a body may have instead of one.
+    - `begins_with_user`: the first message has to be the user's.
+    - `results`: where the results of a call have to be: right after the run of assistant messages with the call
+      (`after_round`), right after its own message, or anywhere later.
+    - `provider_calls`: how the ids of calls begin that the provider runs itself, so that they need no result.
+    - `joining` makes one object of neighbours of one speaker, where speakers have to take turns.
+    - `needs_next` returns whether the provider refuses an object without the one that followed it.
+    - `shaped` brings a new object into the shape of another one, where a format has several.
+    - `flat_texts`: a message with only a text may be `{"role": …, "content": …}`.
+    - `keeps_reasoning`: new objects can hold reasoning.
+    - `tool_names` matches the allowed names of tools, None allows any.
+    - `models`: how the names of the provider's own models begin.
     """
 
     name: str
     key: str
-    system: str
     recognise: Callable[[Any], float]
     read: Callable[[Place, Any], Message]
     write: Callable[[Sequence[Message], Mapping[str, Source]], list[Any]]
     patch: Callable[[Any, Message], Any]
     problems: Callable[[Sequence[Any], Sequence[Message], bool], list[str]]
+    system: tuple[str, ...] = ()
+    with_system: Callable[[Any, Sequence[str]], Any] = _with_blocks_or_paragraphs
+    listed: Callable[[Any], Any] = _as_user_message
     begins_with_user: bool = False
-    join: Callable[[Any, Any], Any | None] | None = None
+    results: Literal["after_round", "after_message", "anywhere"] = "after_round"
+    provider_calls: tuple[str, ...] = ()
+    joining: Joining | None = None
+    needs_next: Callable[[Any], bool] | None = None
     shaped: Callable[[Any, Any], Any] | None = None
+    flat_texts: bool = False
     keeps_reasoning: bool = False
     tool_names: re.Pattern[str] | None = TOOL_NAMES
+    models: tuple[str, ...] = ()
 
 
 def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Format) -> list[Message]:
@@ -208,43 +243,3 @@ def _results_behind_calls(turns: Sequence[Message]) -> list[Message]:
         if answers:
             out.append(Message("tool", answers))
     return out
-
-
-# The fields of request bodies for the system prompt: Anthropic, Responses, Gemini in both spellings.
-_GEMINI_KEYS = ("systemInstruction", "system_instruction")
-SYSTEM_KEYS = ("system", "instructions", *_GEMINI_KEYS)
-
-
-def system_text(envelope: Mapping[str, Any]) -> str:
-    """Return the system prompt that a request body of any format has beside its list; "" if none."""
-    return "\n".join(words_in(envelope[key]) for key in SYSTEM_KEYS if envelope.get(key))
-
-
-def place_system(envelope: MutableMapping[str, Any], own_key: str, texts: Sequence[str]) -> list[str]:
-    """Move system texts into the envelope's own field; return those that have to stay in the list.
-
-    A prompt under another format's key is moved too. Placing the same text again changes nothing.
-    """
-    own_keys = _GEMINI_KEYS if own_key in _GEMINI_KEYS else (own_key,)
-    foreign = [k for k in SYSTEM_KEYS if k in envelope and k not in own_keys]
-    texts = [t for t in (system_text({k: envelope.pop(k)}) for k in foreign) if t] + list(texts)
-    if not own_key:
-        return texts
-    key = next((k for k in SYSTEM_KEYS if k in envelope), own_key)
-    present = system_text({key: envelope.get(key)})
-    new = [t for t in texts if t not in present]
-    if new:
-        envelope[key] = _with_texts(envelope.get(key), new, key)
-    return []
-
-
-def _with_texts(existing: Any, texts: list[str], key: str) -> Any:
-    """Return the system field of a body with texts added, in its own shape."""
-    if key in _GEMINI_KEYS:
-        old = existing.get("parts") if isinstance(existing, Mapping) else existing
-        parts = [] if old is None else old if isinstance(old, list) else [old]
-        old = [{"text": one} if isinstance(one, str) else one for one in parts]
-        return {"parts": [*old, *({"text": t} for t in texts)]}
-    if isinstance(existing, list):
-        return [*existing, *({"type": "text", "text": t} for t in texts)]
-    return "\n\n".join([existing, *texts] if existing else texts)

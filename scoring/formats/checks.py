@@ -40,12 +40,12 @@ def adjacent_pairs(
     *,
     merged: bool,
     ready: bool = True,
-    unpaired: Callable[[str], bool] = lambda _: False,
+    provider_calls: tuple[str, ...] = (),
 ) -> list[str]:
     """Return the calls without exactly one result directly after them, and the results without such a call.
 
-    `merged`: the provider reads consecutive messages of one speaker as one. Calls whose id is `unpaired` are run by
-    the provider and need no answer; calls at the very end may still be open unless the list is `ready`.
+    `merged`: the provider reads consecutive messages of one speaker as one. Calls whose ids begin with one of
+    `provider_calls` need no answer; calls at the very end may still be open unless the list is `ready`.
     """
     problems: list[str] = []
     waiting: Counter[str] = Counter()
@@ -59,7 +59,7 @@ def adjacent_pairs(
             now = "user" if now == "tool" else now
         goes_on = now == "tool" or (merged and (now == speaker or (now == "user" and speaker == "assistant")))
         if not goes_on and waiting:
-            problems += _unanswered(waiting, caller, unpaired)
+            problems += _unanswered(waiting, caller, provider_calls)
             waiting, answered = Counter(), set()
         speaker = now
         for call in message.calls:
@@ -77,14 +77,14 @@ def adjacent_pairs(
                 problems.append(
                     f"message {n}: result for {result.call_id!r} without its call directly before; expected a call"
                 )
-    return problems + (_unanswered(waiting, caller, unpaired) if ready else [])
+    return problems + (_unanswered(waiting, caller, provider_calls) if ready else [])
 
 
-def _unanswered(waiting: Counter[str], caller: int, unpaired: Callable[[str], bool]) -> list[str]:
+def _unanswered(waiting: Counter[str], caller: int, provider_calls: tuple[str, ...]) -> list[str]:
     return [
         f"message {caller}: call {call_id!r} has no result directly after it; expected one"
         for call_id, left in waiting.items()
-        if left > 0 and not unpaired(call_id)
+        if left > 0 and not call_id.startswith(provider_calls)
     ]
 
 

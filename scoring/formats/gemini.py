@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.formats.base import Format
+from scoring.formats.base import Format, Joining
 from scoring.formats.gemini_rules import either, problems_of
 from scoring.formats.media import Source, media_in, placeholder
 from scoring.formats.numbering import is_made_up, made_up_id
@@ -207,12 +207,22 @@ def _spelling(block: Mapping[str, Any], camel: str, snake: str) -> str:
     return snake if block.get(camel) is None else camel
 
 
-def join(first: Any, second: Any) -> Any | None:
-    """Return two contents of one speaker as one, because speakers must alternate; None for two speakers."""
-    return joined((first, second)) if joins(first, second) else None
+def with_system(prompt: Any, texts: Sequence[str]) -> Any:
+    """Return a system instruction with texts added."""
+    inner = prompt.get("parts") if isinstance(prompt, Mapping) else prompt
+    parts = [] if inner is None else inner if isinstance(inner, list) else [inner]
+    old = [{"text": one} if isinstance(one, str) else one for one in parts]
+    return {"parts": [*old, *({"text": t} for t in texts)]}
 
 
-def joins(first: Any, second: Any) -> bool:
+def listed(value: Any) -> Any:
+    """Return the list of a body that has a single string or content instead of it."""
+    if isinstance(value, str):
+        return [{"role": "user", "parts": [{"text": value}]}]
+    return [value] if isinstance(value, Mapping) else value
+
+
+def fits(first: Any, second: Any) -> bool:
     """Return whether two contents are of one speaker and can be one."""
     if not (isinstance(first, Mapping) and isinstance(second, Mapping)):
         return False
@@ -220,12 +230,13 @@ def joins(first: Any, second: Any) -> bool:
     return one == other != "system" and all(isinstance(c.get("parts"), list) for c in (first, second))
 
 
-def joined(contents: Sequence[Any]) -> Any:
+def together(contents: Sequence[Any]) -> Any:
     """Return contents of one speaker as one."""
     return {**contents[0], "parts": [part for content in contents for part in content["parts"]]}
 
 
 FORMAT = Format(
-    "gemini", "contents", "systemInstruction", recognise, read, write, patch, problems_of,
-    begins_with_user=True, join=join, tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
+    "gemini", "contents", recognise, read, write, patch, problems_of,
+    system=("systemInstruction", "system_instruction"), with_system=with_system, listed=listed,
+    begins_with_user=True, joining=Joining(fits, together), tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
 )  # fmt: skip

@@ -252,6 +252,6 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
 
 
 FORMAT = Format(
-    "langchain", "messages", "", recognise, read, write, patch, problems_of,
-    shaped=shaped, keeps_reasoning=True, tool_names=None,
+    "langchain", "messages", recognise, read, write, patch, problems_of,
+    results="after_message", shaped=shaped, keeps_reasoning=True, tool_names=None,
 )  # fmt: skip

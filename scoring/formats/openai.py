@@ -257,4 +257,6 @@ def _item_problems(item: Mapping[str, Any]) -> list[str]:
     return out
 
 
-FORMAT = Format("openai", "messages", "", recognise, read, write, patch, problems_of)
+FORMAT = Format(
+    "openai", "messages", recognise, read, write, patch, problems_of, results="after_message", flat_texts=True
+)

@@ -3,8 +3,8 @@
 A call without a result gets a placeholder instead of being removed: the record of the agent's actions stays complete,
 and the model's own words stay unchanged. Input and log are not changed; each repair is reported in a sentence.
 
-A round is a run of assistant messages and the results directly after it; in OpenAI chat and LangChain every
-assistant message is a round of its own, in responses results may come anywhere later.
+A round is a run of assistant messages and the results directly after it. The row of a format in the table says where
+it wants results: in some, every assistant message is a round of its own, in others results may come anywhere later.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from scoring.formats import gemini
-from scoring.formats.anthropic_rules import is_server_call
+from scoring.formats.base import Format
 from scoring.formats.checks import opening_place
-from scoring.formats.table import must_begin_with_user
+from scoring.formats.table import FORMATS, is_run_by_provider
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
 
 OPENING = "[the conversation before this point is not part of the context]"
@@ -40,14 +40,25 @@ def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
     return _taking_turns(opened, notes), notes
 
 
-def _wire_format(message: Message) -> str:
-    return message.wire.format if message.wire is not None else ""
+def _format_of(message: Message) -> Format | None:
+    return FORMATS.get(message.wire.format) if message.wire is not None else None
+
+
+def _object_of(message: Message) -> Any:
+    return message.wire.value if message.wire is not None else None
+
+
+def _place_of_results(message: Message) -> str:
+    """Return where the message's format wants the results of a call."""
+    format = _format_of(message)
+    return format.results if format is not None else "after_round"
 
 
 def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
     """Return the messages, with a user message in front if their format requires it."""
     place = opening_place(messages)
-    if place is None or not must_begin_with_user(_wire_format(messages[place])):
+    format = _format_of(messages[place]) if place is not None else None
+    if place is None or format is None or not format.begins_with_user:
         return messages
     notes.append(
         f"message {place}: the list began with role {messages[place].role}; a user message was put before it"
@@ -56,7 +67,7 @@ def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
 
 
 def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:
-    """Return the messages with neighbouring Gemini contents of one speaker joined, because speakers take turns."""
+    """Return the messages with neighbours of one speaker joined where speakers have to take turns."""
     runs: list[list[Message]] = []
     for n, message in enumerate(messages):
         if runs and _same_speaker(runs[-1][-1], message):
@@ -64,24 +75,27 @@ def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:
             notes.append(f"message {n}: the same speaker as the message before; joined into one content")
         else:
             runs.append([message])
-    return [_one_content(run) if len(run) > 1 else run[0] for run in runs]
+    return [_joined(run) for run in runs]
 
 
 def _same_speaker(before: Message, message: Message) -> bool:
-    """Return whether two neighbours are Gemini contents that can be one."""
-    if before.wire is None or message.wire is None or {before.wire.format, message.wire.format} != {"gemini"}:
+    """Return whether two neighbours have to be one object of their format."""
+    format = _format_of(message)
+    if format is None or format.joining is None or format is not _format_of(before):
         return False
     same_side = (before.role == "assistant") == (message.role == "assistant")
-    return same_side and gemini.joins(before.wire.value, message.wire.value)
+    return same_side and format.joining.fits(_object_of(before), _object_of(message))
 
 
-def _one_content(run: Sequence[Message]) -> Message:
+def _joined(run: Sequence[Message]) -> Message:
     """Return a run of one speaker as one message, joined in one step: one by one would copy the parts each time."""
-    first = run[0]
+    first, format = run[0], _format_of(run[0])
+    if len(run) == 1 or format is None or format.joining is None:
+        return first
     role = first.role if all(m.role == first.role for m in run) else "user"
-    contents = [m.wire.value for m in run if m.wire is not None]
     said = tuple(part for m in run for part in m.parts)
-    return Message(role, said, first.name, Wire("gemini", gemini.joined(contents)))
+    joined = format.joining.together([_object_of(m) for m in run])
+    return Message(role, said, first.name, Wire(format.name, joined))
 
 
 class _Repair:
@@ -117,7 +131,7 @@ class _Repair:
 
     def _begins_round(self, n: int) -> bool:
         before, message = self.messages[n - 1], self.messages[n]
-        return before.role != "assistant" or _wire_format(message) in ("openai", "langchain")
+        return before.role != "assistant" or _place_of_results(message) == "after_message"
 
     def _bind(self, n: int, accepts_results: bool) -> None:
         """Tie the results of one message to their calls; note those that have to be removed or moved."""
@@ -140,7 +154,7 @@ class _Repair:
         home, _, call = calls.pop()
         self.answered.add(part.call_id)
         is_in_place = accepts_results and home == len(self.slots) - 1
-        if is_in_place or _wire_format(self.messages[n]) == "responses":
+        if is_in_place or _place_of_results(self.messages[n]) == "anywhere":
             return True
         moved = part if part.name else replace(part, name=call.name)
         self.late[home].append(Message("tool", (moved,), wire=self.messages[n].wire).to_rewrite())
@@ -152,18 +166,18 @@ class _Repair:
     def _answer_open_calls(self) -> None:
         open_calls = [one for calls in self.waiting.values() for one in calls]
         for home, n, call in sorted(open_calls, key=lambda one: (one[1], one[0], one[2].id)):
-            if not is_server_call(call.id):
+            if not is_run_by_provider(call.id):
                 self.late[home].append(Message("tool", (ToolResult(call.id, NO_RESULT, call.name),)))
                 self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder was added")
 
     def _drop_bare_reasoning(self) -> None:
-        """Drop reasoning items whose following item is gone, because the Responses API refuses them."""
+        """Drop reasoning items whose following item is gone, where the provider refuses them."""
         follows = False
         for n in range(len(self.messages) - 1, -1, -1):
             message = self.changed.get(n, self.messages[n])
             if message is None:
                 continue
-            if not follows and _is_reasoning_item(message):
+            if not follows and _needs_next(message):
                 self.changed[n] = None
                 self.notes.append(
                     f"message {n}: a reasoning item without the item that followed it; left out"
@@ -182,6 +196,6 @@ class _Repair:
         return out
 
 
-def _is_reasoning_item(message: Message) -> bool:
-    wire = message.wire
-    return wire is not None and wire.format == "responses" and wire.value.get("type") == "reasoning"
+def _needs_next(message: Message) -> bool:
+    format = _format_of(message)
+    return format is not None and format.needs_next is not None and format.needs_next(_object_of(message))

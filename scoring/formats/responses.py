@@ -261,10 +261,14 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
     return problems
 
 
+def needs_next(item: Any) -> bool:
+    """Return whether an item is reasoning, which the API refuses without the item that followed it."""
+    return isinstance(item, Mapping) and item.get("type") == "reasoning"
+
+
 def _reasoning_followed(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
     for n, item in enumerate(items):
-        reasons = isinstance(item, Mapping) and item.get("type") == "reasoning"
-        if reasons and (n + 1 == len(items) or messages[n + 1].role != "assistant"):
+        if needs_next(item) and (n + 1 == len(items) or messages[n + 1].role != "assistant"):
             yield f"message {n}: a reasoning item without its following item"
 
 
@@ -280,4 +284,7 @@ def _item(item: Mapping[str, Any]) -> Iterator[str]:
         yield "a function_call's arguments are not JSON text"
 
 
-FORMAT = Format("responses", "input", "instructions", recognise, read, write, patch, problems_of)
+FORMAT = Format(
+    "responses", "input", recognise, read, write, patch, problems_of,
+    system=("instructions",), results="anywhere", needs_next=needs_next, flat_texts=True,
+)  # fmt: skip

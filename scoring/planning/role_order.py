@@ -33,7 +33,7 @@ def apply_role_order(decision: Decision, wire_format: str) -> None:
 def takes_turns(wire_format: str) -> bool:
     """Return whether the model never speaks twice in a row in this format; False for an unknown one."""
     rules = FORMATS.get(wire_format)
-    return rules is not None and rules.join is not None
+    return rules is not None and rules.joining is not None
 
 
 def open_with_user(decision: Decision) -> None:

@@ -13,8 +13,8 @@ class Choice(NamedTuple):
     """One value of a setting. `label` names it, `meaning` completes "With this value Coppice …" in a few words.
 
     `uses_weights` is True for a strategy that uses the weights of signals, and `weighs_mentions` if they weigh names
-    and lines instead of messages. `reads_content` is True for a strategy that reads the contents of messages, and
-    `makes_summaries` for one whose plans have a summary.
+    and lines instead of messages. `reads_content` is True for a strategy that reads the contents of messages. The plans
+    of a strategy with `without_summary` have a summary; it names the one that is used if no summary can be written.
     """
 
     name: str
@@ -23,7 +23,12 @@ class Choice(NamedTuple):
     uses_weights: bool = False
     weighs_mentions: bool = False
     reads_content: bool = False
-    makes_summaries: bool = False
+    without_summary: str = ""
+
+    @property
+    def makes_summaries(self) -> bool:
+        """Return whether the plans of a strategy have a summary."""
+        return bool(self.without_summary)
 
     @property
     def weighs_messages(self) -> bool:
@@ -53,7 +58,7 @@ STRATEGIES = _table(
     Choice(
         "tool_outputs_first", "Tool outputs first", "clears old tool outputs, then drops the oldest messages"
     ),
-    Choice("summarise", "Summarise", "replaces the oldest messages by one summary", makes_summaries=True),
+    Choice("summarise", "Summarise", "replaces the oldest messages by one summary", without_summary="score"),
 )
 
 CHOICES: Mapping[str, Mapping[str, Choice]] = MappingProxyType(

@@ -13,7 +13,7 @@ import { certaintyOfParts } from "../shared/session-facts.js";
 import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
-import { ACTORS, isByAgent, MARKS, operationName, strategyName } from "../shared/words.js";
+import { ACTORS, changeOf, strategyName } from "../shared/words.js";
 import { panelText } from "./message-row.js";
 import { aimOf } from "./plan.js";
 
@@ -117,12 +117,13 @@ export class HistoryPanel extends ReadingElement {
   #entry(o) {
     const open = this.#open.has(o.n);
     const undone = o.undone_at !== null;
-    const actor = isByAgent(o.kind) ? "" : (ACTORS[o.actor] ?? o.actor);
+    const { name, mark = "·", byAgent } = changeOf(o.kind);
+    const actor = byAgent ? "" : (ACTORS[o.actor] ?? o.actor);
     return html`<li data-undone=${undone}>
       <div class="operation">
-        <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${MARKS[o.kind]?.[0] ?? "·"}</span>
+        <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${mark}</span>
         <div>
-          <b>${operationName(o.kind)}</b>
+          <b>${name}</b>
           <span class="muted">${actor} ${agoTime(o.at)}${undone && " · undone"}</span>
         </div>
         <div class="op-acts">
@@ -154,7 +155,8 @@ export class HistoryPanel extends ReadingElement {
     if (!session) return "";
     if (!regions_before || !regions_after) return html`<p class="small muted">${NOT_KEPT}</p>`;
     const full = Math.max(tokens_before, tokens_after);
-    const whose = isByAgent(kind) || !session.agent ? "" : html`<p class="small muted">${PRUNED_VIEW}</p>`;
+    const whose =
+      changeOf(kind).byAgent || !session.agent ? "" : html`<p class="small muted">${PRUNED_VIEW}</p>`;
     /** @param {string} label @param {number} tokens @param {Api.Region[]} regions */
     const bar = (label, tokens, regions) => {
       const utilization = aimOf(tokens, session);
@@ -181,7 +183,7 @@ export class HistoryPanel extends ReadingElement {
   /** @param {number} n */
   #nameOf(n) {
     const found = this.#operations?.find((o) => o.n === n);
-    return found ? `${operationName(found.kind).toLowerCase()} (${n})` : String(n);
+    return found ? `${changeOf(found.kind).name.toLowerCase()} (${n})` : String(n);
   }
 }
 

@@ -14,7 +14,7 @@ import { recall, remember } from "../shared/preferences.js";
 import { problem, READING } from "../shared/problem.js";
 import { eventWords } from "../shared/prune-words.js";
 import { mainGauge } from "../shared/session-facts.js";
-import { ACTORS, isByAgent, MARKS, operationName } from "../shared/words.js";
+import { ACTORS, CHANGES, changeOf } from "../shared/words.js";
 import {
   across,
   apart,
@@ -180,7 +180,7 @@ export class TokenChart extends CoppiceElement {
       const words = markWords(mark, this.#rough);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
         <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}
-          data-mark=${mark.kind} aria-label=${words} title=${words}>${MARKS[mark.kind]?.[0]}</button>
+          data-mark=${mark.kind} aria-label=${words} title=${words}>${changeOf(mark.kind).mark}</button>
       </li>`;
     })}</ul>`;
   }
@@ -193,8 +193,8 @@ export class TokenChart extends CoppiceElement {
       .map(
         ({ kind, at, aftermath }) => html`<li>
           <button class="bare" data-act="chart-message" data-number=${Math.max(1, at)}
-            ><span class="mark" data-mark=${kind} aria-hidden="true">${MARKS[kind]?.[0]}</span>
-            ${operationName(kind)} at message ${number(at)}</button>:
+            ><span class="mark" data-mark=${kind} aria-hidden="true">${changeOf(kind).mark}</span>
+            ${changeOf(kind).name} at message ${number(at)}</button>:
           ${eventWords(aftermath, elsewhere, calls)}
         </li>`,
       );
@@ -229,10 +229,11 @@ export class TokenChart extends CoppiceElement {
     return html`<ul class="legend">
       ${this.#hasLine && entry("pruned", "pruned view")}
       ${entry("target", `target ${compact(timeline.target)}${above}`)}
-      ${Object.entries(MARKS).map(
-        ([kind, [mark, name]]) =>
+      ${Object.entries(CHANGES).map(
+        ([kind, { mark, legend }]) =>
+          legend &&
           timeline.changes.some((change) => change.kind === kind) &&
-          html`<li><span class="mark" data-mark=${kind}>${mark}</span>${name}</li>`,
+          html`<li><span class="mark" data-mark=${kind}>${mark}</span>${legend}</li>`,
       )}
     </ul>`;
   }
@@ -347,7 +348,7 @@ export class TokenChart extends CoppiceElement {
       const at = placeOf(mark, timeline.points, plot.data[0], time);
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
-      ctx.strokeStyle = isByAgent(mark.kind) ? look.warn : look.accent;
+      ctx.strokeStyle = changeOf(mark.kind).byAgent ? look.warn : look.accent;
       stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
       return Math.round(x / ratio);
     });
@@ -381,8 +382,8 @@ function markWords({ kind, label, number: at, before, after }, rough) {
   const said = label.charAt(0).toUpperCase() + label.slice(1);
   const by = ACTORS[label] ? ` ${ACTORS[label]}` : label && `: ${label}`;
   // The labels of an undo and of what the agent does are sentences.
-  const isSentence = label !== "" && (kind === "undo" || isByAgent(kind));
-  const what = isSentence ? said : operationName(kind) + by;
+  const isSentence = label !== "" && (kind === "undo" || changeOf(kind).byAgent);
+  const what = isSentence ? said : changeOf(kind).name + by;
   const where = at === null ? "" : `, at message ${number(at)}`;
   return `${what}${where}, ${rough}${number(before)} to ${rough}${number(after)} tokens`;
 }

@@ -144,11 +144,12 @@ declare namespace Api {
   interface Nothing { }
   interface Ok { ok: boolean; }
   interface Operation {
-    n: number; kind: string; actor: string; reason: string | null; at: string | null; tokens_before: number;
-    tokens_after: number; messages: number; removed: number | null; shortened: number | null;
-    summarised: number | null; summary: number | null; freed: number; undone_at: string | null;
-    undoable: boolean; undoes_also: number[]; preset: string | null; strategy: string | null;
-    max_tokens: number | null;
+    n: number; kind: "prune" | "pin" | "unpin" | "drop" | "drop_first" | "unmark" | "restore" | "summary" |
+    "expand" | "compaction" | "clearing" | "rewind"; actor: "user" | "automatic" | "emergency" | "agent";
+    reason: string | null; at: string | null; tokens_before: number; tokens_after: number; messages: number;
+    removed: number | null; shortened: number | null; summarised: number | null; summary: number | null;
+    freed: number; undone_at: string | null; undoable: boolean; undoes_also: number[]; preset: string | null;
+    strategy: string | null; max_tokens: number | null;
   }
   interface OperationFull extends Operation {
     items: OperationItem[]; regions_before: Region[] | null; regions_after: Region[] | null;
@@ -350,8 +351,9 @@ declare namespace Api {
     window_calls: number; limit: number; target: number;
   }
   interface TimelineChange {
-    at: string | null; number: number | null; kind: string; before: number; after: number; label: string;
-    aftermath: EventAftermath | null;
+    at: string | null; number: number | null; kind: "prune" | "pin" | "unpin" | "drop" | "drop_first" |
+    "unmark" | "restore" | "summary" | "expand" | "compaction" | "clearing" | "rewind" | "undo" | "resume";
+    before: number; after: number; label: string; aftermath: EventAftermath | null;
   }
   interface TimelineQuery { points?: number; }
   interface TooLarge { tokens: number; limit: number; message: string; }

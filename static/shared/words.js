@@ -59,21 +59,26 @@ export const ROLE_OPTIONS = [
   ["system", "System"],
 ];
 
-export const operationName = named({
-  prune: "Pruned",
-  pin: "Pinned",
-  unpin: "Unpinned",
-  drop: "Dropped",
-  drop_first: "Marked to drop first",
-  unmark: "No longer marked to drop first",
-  restore: "Restored",
-  summary: "Summarised",
-  expand: "Summary expanded",
-  compaction: "Compacted by the agent",
-  clearing: "Cleared by the agent",
-  rewind: "Rewound by the agent",
-  resume: "Resumed from a pruned copy",
-});
+/** A kind of change: its name, its mark in the chart and the history, the mark's name in the legend.
+ * @typedef {{ name: string, mark?: string, legend?: string, byAgent?: boolean }} Change */
+
+/** @type {Record<Api.TimelineChange["kind"], Change>} */
+export const CHANGES = {
+  prune: { name: "Pruned", mark: "▼", legend: "prune" },
+  pin: { name: "Pinned" },
+  unpin: { name: "Unpinned" },
+  drop: { name: "Dropped" },
+  drop_first: { name: "Marked to drop first" },
+  unmark: { name: "No longer marked to drop first" },
+  restore: { name: "Restored" },
+  summary: { name: "Summarised", mark: "▽", legend: "summary" },
+  expand: { name: "Summary expanded" },
+  compaction: { name: "Compacted by the agent", mark: "◆", legend: "compaction by the agent", byAgent: true },
+  clearing: { name: "Cleared by the agent", mark: "◇", legend: "cleared by the agent", byAgent: true },
+  rewind: { name: "Rewound by the agent", mark: "◁", legend: "rewound by the agent", byAgent: true },
+  undo: { name: "Undone", mark: "△", legend: "undo" },
+  resume: { name: "Resumed from a pruned copy", mark: "▷", legend: "resumed from a copy" },
+};
 
 /** Who made a change, by its actor or by a reason that names only that. @type {Record<string, string>} */
 export const ACTORS = {
@@ -84,20 +89,9 @@ export const ACTORS = {
   agent: "by the agent",
 };
 
-/** The mark of each kind of change that has one, and its name in a legend.
- * @type {Record<string, [mark: string, name: string]>} */
-export const MARKS = {
-  prune: ["▼", "prune"],
-  summary: ["▽", "summary"],
-  compaction: ["◆", "compaction by the agent"],
-  clearing: ["◇", "cleared by the agent"],
-  rewind: ["◁", "rewound by the agent"],
-  undo: ["△", "undo"],
-  resume: ["▷", "resumed from a copy"],
-};
-
-/** Returns whether an operation of this kind is one of the agent, not of Coppice. @param {string} kind */
-export const isByAgent = (kind) => ["compaction", "clearing", "rewind"].includes(kind);
+/** What a kind of change is called and shown by; an unknown kind is its own name.
+ * @param {Api.TimelineChange["kind"]} kind */
+export const changeOf = (kind) => CHANGES[kind] ?? { name: kind };
 
 /** @type {Record<string, Api.ChoiceText[]> | undefined} */
 let choices;

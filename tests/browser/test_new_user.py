@@ -67,9 +67,7 @@ class TestANewUser:
         expect(page.get_by_role("heading", name="Prune to 50 %")).to_be_visible()
         page.get_by_role("button", name=APPLY).click()
         expect(verdict).to_contain_text("Resume from a pruned copy")
-        page.get_by_role("status").filter(has_text="freed").get_by_role(
-            "button", name="Resume…"
-        ).click()
+        page.get_by_role("status").filter(has_text="freed").get_by_role("button", name="Resume…").click()
         page.get_by_role("button", name="Write the copy").click()
         page.get_by_role("button", name="Copy command").click()
         command = copied(page, f"cd {tmp_path} && claude --resume ")

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -363,6 +363,10 @@ class TestEverything:
             assert coppice.memories() == []
 
 
+# Type of a method's parameter -> a value for it.
+VALUES: dict[str, Any] = {"str": "words", "int": 1, "int | None": 1, "Sequence[Any]": []}
+
+
 class TestReach:
     """The client against the document of the API."""
 
@@ -373,34 +377,36 @@ class TestReach:
 
         def answer(request: httpx.Request) -> httpx.Response:
             asked.add((request.method, template(document, request.method, request.url.path)))
-            listed = ("sessions", "operations", "summaries", "memories", "learnings", "proposals", "members")
-            lists: dict[str, Any] = {name: [] for name in listed}
-            context = {"messages": [], "envelope": {}, "key": "messages"}
-            return httpx.Response(200, json={**lists, **context})
+            return httpx.Response(200, json={**lists_of(document), "envelope": {}, "key": "messages"})
 
         with Coppice(
             "http://server", session="s", http=httpx.Client(transport=httpx.MockTransport(answer))
         ) as coppice:
-            given = {
-                "message_id": "m1",
-                "n": 1,
-                "q": "words",
-                "text": "text",
-                "memory_id": 1,
-                "messages": [],
-                "kind": "tool",
-            }
             for name, method in inspect.getmembers(coppice, inspect.ismethod):
                 if name.startswith("_") or name in ("call", "close"):
                     continue
-                needs = inspect.signature(method).parameters.values()
-                method(**{one.name: given[one.name] for one in needs if one.name in given})
+                method(**{one.name: VALUES[one.annotation] for one in needed_by(method)})
             every = {(verb.upper(), path) for path, verbs in document["paths"].items() for verb in verbs}
             of_sessions = {one for one in every if one[1].startswith("/api/sessions")}
             assert of_sessions <= asked
             for verb, path in every - asked:
                 coppice.call(verb, re.sub(r"{\w+}", "1", path.removeprefix("/api")))
         assert asked == every
+
+
+def needed_by(method: Callable[..., object]) -> list[inspect.Parameter]:
+    """Return the parameters without a default, and the number of an operation."""
+    parameters = inspect.signature(method).parameters.values()
+    named = [one for one in parameters if one.kind is not one.VAR_KEYWORD]
+    return [one for one in named if one.default is one.empty or one.name == "n"]
+
+
+def lists_of(document: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return an empty list for every field of an answer that is a list."""
+    fields = (
+        one for s in document["components"]["schemas"].values() for one in s.get("properties", {}).items()
+    )
+    return {name: [] for name, schema in fields if schema.get("type") == "array"}
 
 
 def template(document: dict[str, Any], method: str, path: str) -> str:

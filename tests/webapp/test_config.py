@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from webapp.config import Config
+from webapp.config import KEYS, Config
 from webapp.errors import Invalid
 
 
@@ -25,6 +26,10 @@ class TestConfig:
         assert config.allowed_hosts == ("box",)
         assert config.allowed_origins == ("https://wiki.example:8443",)
         assert Config.load(None, {}).host == "127.0.0.1"
+
+    def test_can_read_every_field(self) -> None:
+        """All but the environment itself can be set by the file."""
+        assert {one.name for one in fields(Config)} == KEYS.keys() | {"env"}
 
     def test_makes_paths_absolute(self) -> None:
         """The working directory may change later."""

@@ -16,7 +16,7 @@ from webapp.agents import AGENTS
 from webapp.commands.options import db_option, refuse_together, watch_option
 from webapp.commands.proxying import proxy_beside
 from webapp.commands.terminal import echo
-from webapp.config import DEFAULT_PORT, MOST_WORKERS, Config, is_loopback
+from webapp.config import DEFAULT_PORT, MOST_PROXIES, MOST_WORKERS, Config, is_loopback
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT as DEFAULT_PROXY_PORT
 from webapp.queue import connected
@@ -99,7 +99,7 @@ def serving_options(command: Command) -> Command:
         ),
         click.option(
             "--proxies",
-            type=click.IntRange(0, 9),
+            type=click.IntRange(0, MOST_PROXIES),
             help="How many reverse proxies in front set X-Forwarded-For and -Proto; by default none is trusted.",
         ),
         click.option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import orjson
 
@@ -67,13 +67,22 @@ class Detail:
     unit_size: int = 1
 
 
+OperationKind = Literal[
+    "prune", "pin", "unpin", "drop", "drop_first", "unmark", "restore", "summary", "expand",
+    "compaction", "clearing", "rewind",
+]  # fmt: skip
+Actor = Literal["user", "automatic", "emergency", "agent"]
+KINDS: tuple[OperationKind, ...] = get_args(OperationKind)
+BY_AGENT: tuple[OperationKind, ...] = ("compaction", "clearing", "rewind")
+
+
 @dataclass(slots=True)
 class OperationRow:
     """One operation. `seq` is the log's length when it happened."""
 
     n: int
-    kind: str
-    actor: str
+    kind: OperationKind
+    actor: Actor
     reason: str
     at: int
     seq: int

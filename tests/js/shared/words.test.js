@@ -2,14 +2,14 @@
 import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { operationName, plainReason, regionName, strategyName, title } from "../../../static/shared/words.js";
+import { changeOf, plainReason, regionName, strategyName, title } from "../../../static/shared/words.js";
 
 describe("names", () => {
   it("name codes", () => {
     assert.deepEqual(
       [
         ...[regionName("unseen"), strategyName("newest_first")],
-        ...[operationName("drop_first"), operationName("unmark"), operationName("expand")],
+        ...[changeOf("drop_first").name, changeOf("unmark").name, changeOf("expand").name],
       ],
       [
         ...["not in the transcript", "Newest first"],

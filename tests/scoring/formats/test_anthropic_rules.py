@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.formats import validate
-from scoring.formats.anthropic_rules import is_server_call
+from scoring.formats.table import is_run_by_provider
 
 USER = {"role": "user", "content": "hi"}
 
@@ -138,6 +138,6 @@ def test_malformed_blocks_are_problems_and_no_errors() -> None:
 
 def test_server_calls_are_known_by_their_ids() -> None:
     """Searches and connector calls are answered by the provider itself."""
-    assert is_server_call("srvtoolu_01")
-    assert is_server_call("mcptoolu_01")
-    assert not is_server_call("toolu_01")
+    assert is_run_by_provider("srvtoolu_01")
+    assert is_run_by_provider("mcptoolu_01")
+    assert not is_run_by_provider("toolu_01")

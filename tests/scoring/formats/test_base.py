@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from hypothesis import given
 
 from scoring.formats import langchain, openai
-from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, place_system, turns_of
+from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, turns_of
 from scoring.messages import (
     Message,
     Reasoning,
@@ -80,44 +79,6 @@ class TestTurns:
         for turn, after in pairwise(turns):
             if turn.calls:
                 assert [r.call_id for r in after.results] == [c.id for c in turn.calls]
-
-
-class TestPlaceSystem:
-    """The system prompt in the envelope of each format."""
-
-    def test_adds_to_what_is_there_in_its_shape(self) -> None:
-        """A list of blocks gets a block, a string a paragraph, a Gemini instruction a part; each only once."""
-        envelopes: list[tuple[str, Any, Any]] = [
-            (
-                "system",
-                [{"type": "text", "text": "a"}],
-                [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
-            ),
-            ("system", "a", "a\n\nb"),
-            ("instructions", None, "b"),
-            ("systemInstruction", {"parts": [{"text": "a"}]}, {"parts": [{"text": "a"}, {"text": "b"}]}),
-            ("systemInstruction", {"parts": {"text": "a"}}, {"parts": [{"text": "a"}, {"text": "b"}]}),
-            ("systemInstruction", ["a"], {"parts": [{"text": "a"}, {"text": "b"}]}),
-        ]
-        for key, before, after in envelopes:
-            envelope = {key: before}
-            for _ in range(2):
-                assert place_system(envelope, key, ["b"]) == []
-            assert envelope == {key: after}
-
-    def test_knows_both_spellings_of_gemini(self) -> None:
-        """The prompt stays under the key it came with."""
-        envelope: dict[str, Any] = {"system_instruction": {"parts": [{"text": "a"}]}}
-        place_system(envelope, "systemInstruction", ["b"])
-        assert envelope == {"system_instruction": {"parts": [{"text": "a"}, {"text": "b"}]}}
-
-    def test_moves_a_foreign_prompt(self) -> None:
-        """It moves from one format's key to another's, or into the list."""
-        envelope: dict[str, Any] = {"instructions": "a", "model": "m"}
-        assert place_system(envelope, "system", []) == []
-        assert envelope == {"model": "m", "system": "a"}
-        assert place_system(envelope, "", ["b"]) == ["a", "b"]
-        assert envelope == {"model": "m"}
 
 
 def test_sources_are_gathered_from_wire_objects() -> None:

@@ -40,7 +40,7 @@ class TestAdjacentPairs:
 
     def test_asks_no_answer_of_calls_that_need_none(self) -> None:
         """Calls that the provider runs itself are not checked."""
-        assert adjacent_pairs([USER, call("s1"), USER], merged=False, unpaired=lambda i: i == "s1") == []
+        assert adjacent_pairs([USER, call("s1"), USER], merged=False, provider_calls=("s",)) == []
 
     def test_accepts_a_call_answered_within_its_message(self) -> None:
         """A server tool's call and result stand in one message."""

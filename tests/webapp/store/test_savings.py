@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from webapp.store import Store
-from webapp.store.operations import Facts, ItemRow, OperationRow
+from webapp.store.operations import Actor, Facts, ItemRow, OperationKind, OperationRow
 from webapp.store.savings import SavedRow
 from webapp.store.sessions import SessionRow
 
 
-def changed(n: int, kind: str, actor: str, before: int, after: int) -> OperationRow:
+def changed(n: int, kind: OperationKind, actor: Actor, before: int, after: int) -> OperationRow:
     """Return an operation that changed the tokens of a context."""
     return OperationRow(n, kind, actor, "manual", 1, 1, before, after, 1, Facts())
 
@@ -24,7 +24,7 @@ class TestSaved:
     def test_has_what_a_person_put_back(self, store: Store, row: SessionRow) -> None:
         """A restore frees less than nothing, and so does taking a summary apart."""
         with store.write():
-            store.operations.add(row.key, changed(1, "prune", "auto", 100, 40), [])
+            store.operations.add(row.key, changed(1, "prune", "automatic", 100, 40), [])
             store.operations.add(
                 row.key, changed(2, "restore", "user", 40, 70), [ItemRow(4, "in", "1", None)]
             )
@@ -36,7 +36,7 @@ class TestSaved:
     def test_has_nothing_of_what_an_agent_took_out(self, store: Store, row: SessionRow) -> None:
         """It is no loss of savings if a person puts that back."""
         with store.write():
-            store.operations.add(row.key, changed(1, "prune", "auto", 100, 90), [])
+            store.operations.add(row.key, changed(1, "prune", "automatic", 100, 90), [])
             store.operations.add(row.key, changed(2, "compaction", "agent", 90, 10), [])
             store.operations.add(
                 row.key, changed(3, "restore", "user", 10, 30), [ItemRow(4, "in", "2", None)]

@@ -7,7 +7,7 @@ messages that it was given are neither of a window nor of a stretch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scoring.learning import STEPS, Aftermath, AftermathCounter
 from scoring.messages import Message
@@ -21,7 +21,7 @@ from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 
-RESUME = "resume"
+RESUME: Final = "resume"
 BY_AGENT, BY_US = ("compaction", "clearing"), ("prune", "summary")
 # The kind of a message that a compaction adds.
 SUMMARY = "compaction_summary"

@@ -7,6 +7,7 @@ from typing import Literal
 from scoring.messages import Role
 from webapp.answers import answer
 from webapp.services.session.answers import Region, Session
+from webapp.store.operations import OperationKind
 
 
 @answer
@@ -281,7 +282,7 @@ class TimelineChange:
 
     at: str | None
     number: int | None
-    kind: str
+    kind: Literal[OperationKind, "undo", "resume"]
     before: int
     after: int
     label: str

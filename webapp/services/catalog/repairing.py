@@ -13,10 +13,10 @@ import orjson
 
 from scoring.history import Features
 from webapp.errors import DamagedStore
-from webapp.services.ingest.agent_operations import counted_totals
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import measure
+from webapp.services.session.operation import counted_totals
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import features_text, whole
 from webapp.store.context import MESSAGE, PRUNED

@@ -27,10 +27,10 @@ from webapp.services.session.times import iso
 from webapp.store.context import REGIONS_BESIDE
 from webapp.store.copies import CopyRow
 from webapp.store.log import MessageRow
-from webapp.store.operations import OperationRow
+from webapp.store.operations import BY_AGENT, OperationRow
 from webapp.store.usage import Sample
 
-CHARTED = ("prune", "summary", "compaction", "clearing", "rewind")
+CHARTED = ("prune", "summary", *BY_AGENT)
 
 
 class Timelines:

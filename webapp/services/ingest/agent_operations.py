@@ -16,14 +16,11 @@ from scoring.tokens.calibration import split
 from webapp.agents.records import COMPACTION_SUMMARY, Cleared, Compaction, Rewind
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.windows import remember_compaction
-from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
-from webapp.services.session.replacements import sent_tokens
-from webapp.services.session.session import Session, SessionContext
+from webapp.services.session.session import Session
 from webapp.services.session.times import to_ms
-from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, ContextItem
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
+from webapp.store.operations import Detail, Facts, OperationKind, OperationRow
 from webapp.store.summaries import SummaryRow
 
 
@@ -43,25 +40,17 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     change = ContextChange(session, now=at)
     staying = _staying(session, record)
     _change_summaries(change, staying)
-    leaving: list[ContextItem] = []
-    for context in session.contexts:
-        leaving = _keep_only(session, context, staying)  # the pruned view comes last
-        _bring_back(session, context, staying)
-        context.totals = counted_totals(session, context)
-    gone = [item.ref for item in leaving]
-    session.environment.store.log.set_flag(session.key, gone, "out_operation", session.row.next_operation)
+    kind, reason = _kind_and_reason(record)
+    gone = change.keep_only(staying, Detail(fate="goes", reason=reason, cause=kind))
     if isinstance(record, Compaction):
         state.after_compaction()
     else:
         state.calibration = calibration.after_rewind(state.calibration)
     state.turn_tokens, state.absorbing, state.fired, state.backed_off = [], False, False, 0
-    kind, reason = _kind_and_reason(record)
     batch.notice(agent_operation_id(record), reason, at)
     batch.write()
-    detail = Detail(fate="goes", reason=reason, cause=kind)
-    change.items += [ItemRow(no, "out", None, detail) for no in gone]
     facts = Facts(agent_before=before, agent_after=session.main.tokens)
-    return change.record(kind, "agent", reason, len(gone), facts)
+    return change.record(kind, "agent", reason, gone, facts)
 
 
 def complete_compaction(session: Session, messages: Mapping[int, MessageRow], *, replacing: bool) -> None:
@@ -93,15 +82,6 @@ def _staying(session: Session, record: Compaction | Rewind) -> set[int]:
         ids = record.kept
     known = session.environment.store.log.known(session.key, list(ids))
     return {no for _, no in known.values() if no > 0}
-
-
-def _keep_only(session: Session, context: SessionContext, staying: set[int]) -> list[ContextItem]:
-    """Take all other messages out of a context and return what was taken."""
-    contexts = session.environment.store.contexts
-    items = contexts.items(session.key, context.view)
-    leaving = [item for item in items if item.kind == MESSAGE and item.ref not in staying]
-    contexts.remove(session.key, context.view, (item.position for item in leaving))
-    return leaving
 
 
 def _change_summaries(change: ContextChange, staying: set[int]) -> None:
@@ -136,33 +116,6 @@ def _taken_by_agent(session: Session) -> list[int]:
     return sorted(taken)
 
 
-def _bring_back(session: Session, context: SessionContext, staying: set[int]) -> None:
-    """Put back the messages that belong there again, except into the pruned view those that we or a person took out."""
-    store, key = session.environment.store, session.key
-    there = {item.ref for item in store.contexts.items(key, context.view) if item.kind == MESSAGE}
-    missing = store.log.messages(key, sorted(staying - there))
-    if context.view == PRUNED:
-        missing = {no: m for no, m in missing.items() if not store.log.removed_by_us(key, m)}
-        store.log.set_flag(key, missing, "out_operation", None)
-    store.contexts.add(key, context.view, ((m.first_seq, no) for no, m in missing.items()))
-
-
-def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple[int, int]]:
-    """Return the totals of a context counted from its items, for changes too large to count one by one."""
-    store, key, before = session.environment.store, session.key, context.totals
-    totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in REGIONS_BESIDE}
-    texts = {i.ref: i.replacement for i in store.contexts.items(key, context.view) if i.kind == MESSAGE}
-    for message in store.log.messages(key, list(texts)).values():
-        region = region_of(message.role, message.kind)
-        tokens, count = totals.get(region, (0, 0))
-        totals[region] = (tokens + sent_tokens(message, texts[message.no]), count + 1)
-    in_summaries = store.contexts.summary_tokens(key, context.view)
-    if in_summaries:
-        tokens, count = totals.get("summary", (0, 0))
-        totals["summary"] = (tokens + in_summaries, count + len(store.summaries.active_numbers(key)))
-    return totals
-
-
 def _before(session: Session, record: Compaction | Rewind) -> int:
     """Return the size of the agent's context before: the gauge's, or the agent's own number if only that is known."""
     said = record.tokens_before if isinstance(record, Compaction) else None
@@ -170,7 +123,7 @@ def _before(session: Session, record: Compaction | Rewind) -> int:
     return said if said and scale.certainty == "estimated" else scale.tokens
 
 
-def _kind_and_reason(record: Compaction | Rewind) -> tuple[str, str]:
+def _kind_and_reason(record: Compaction | Rewind) -> tuple[OperationKind, str]:
     if isinstance(record, Rewind):
         return "rewind", "the conversation went on from an earlier message"
     hidden = "; its summary is encrypted and cannot be read" if record.unreadable else ""

@@ -18,15 +18,14 @@ from webapp.services.ingest.agent_operations import agent_operation_id
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.call_reports import Clearing
 from webapp.services.session.cards import read_card
-from webapp.services.session.measuring import region_of
-from webapp.services.session.operation import ContextChange
+from webapp.services.session.operation import ContextChange, replace_in
 from webapp.services.session.replacements import Replacement, sent_tokens
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import read_features, whole
 from webapp.services.session.times import to_ms
 from webapp.store.context import MESSAGE
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts, ItemRow
+from webapp.store.operations import Detail, Facts
 
 # Outputs are taken, the oldest first, until they make up this share of what was lost.
 ENOUGH = 0.9
@@ -73,7 +72,7 @@ def _clear(session: Session, call: str, lost: Clearing) -> None:
             taken.append(one)
             found += lost.factor * one.freed
     reason = _reason(lost, [one.message for one in taken], found)
-    _replace(change, taken, reason)
+    _note(change, taken, reason)
     _without(session, sum(one.freed for one in taken))
     session.state.cleared_call, session.state.cleared_by = call, session.row.next_operation
     facts = Facts(agent_before=lost.real + lost.tokens, agent_after=lost.real)
@@ -88,17 +87,7 @@ def _take_back(session: Session) -> None:
     rows = store.log.messages(key, [item.no for item in store.operations.items(key, n)])
     freed = 0
     for context in session.contexts:
-        there = store.contexts.at(key, context.view, [row.first_seq for row in rows.values()])
-        cleared = [
-            (row, text)
-            for row in rows.values()
-            if (item := there.get(row.first_seq)) is not None
-            and (text := item.replacement) is not None
-            and Replacement.of_text(text).by_agent
-        ]
-        store.contexts.set_replacements(key, context.view, ((row.first_seq, None) for row, _ in cleared))
-        for row, text in cleared:
-            context.count(region_of(row.role, row.kind), row.tokens - sent_tokens(row, text), 0)
+        cleared = replace_in(session, context, rows.values(), dict.fromkeys(rows), _is_by_agent)
         freed = freed or sum(row.tokens - sent_tokens(row, text) for row, text in cleared)
     _without(session, -freed)
     store.operations.remove(key, n)
@@ -132,7 +121,7 @@ def apply_recorded(session: Session, record: Cleared) -> None:
     taken = [_cleared(session, message, wanted, each) for message in named]
     said = f" about {record.tokens:,} tokens" if record.tokens else ""
     reason = f"the agent {done.format(said)}: {_old_outputs(named)}"
-    _replace(change, taken, reason)
+    _note(change, taken, reason)
     session.state.calibration = calibration.after_rewind(session.state.calibration)
     batch.notice(agent_operation_id(record), reason, at)
     batch.write()
@@ -175,21 +164,14 @@ def _cleared(
     return ClearedOutput(message, tokens, Replacement(tokens, results, by_agent=True, recorded=recorded).text)
 
 
-def _replace(change: ContextChange, taken: Sequence[ClearedOutput], reason: str) -> None:
-    """Replace outputs in each context where they are still unchanged."""
-    session = change.session
-    contexts, key = session.environment.store.contexts, session.key
-    for context in session.contexts:
-        there = contexts.at(key, context.view, [one.message.first_seq for one in taken])
-        texts = []
-        for one in taken:
-            item = there.get(one.message.first_seq)
-            if item is not None and item.replacement is None:
-                texts.append((one.message.first_seq, one.text))
-                context.count(region_of(one.message.role, one.message.kind), -one.freed, 0)
-        contexts.set_replacements(key, context.view, texts)
+def _is_by_agent(text: str | None) -> bool:
+    return text is not None and Replacement.of_text(text).by_agent
+
+
+def _note(change: ContextChange, taken: Sequence[ClearedOutput], reason: str) -> None:
+    texts = {one.message.no: one.text for one in taken}
     detail = Detail(fate="shortened", reason=reason, cause="clearing")
-    change.items += [ItemRow(one.message.no, "shortened", None, detail) for one in taken]
+    change.note_cleared([one.message for one in taken], texts, detail)
 
 
 def _without(session: Session, estimate: int) -> None:

@@ -114,8 +114,8 @@ class AutomaticPruning:
             log.info("no summary for %s: %s", session.id, error)
         except Exception:
             log.exception("a summary failed")
-        by_score = PlanInputs(max_tokens=planned.max_tokens, strategy="score")
-        return self._planning.make(session, by_score), None
+        other = STRATEGIES[planned.plan.strategy].without_summary
+        return self._planning.make(session, PlanInputs(max_tokens=planned.max_tokens, strategy=other)), None
 
     def _plan(self, session: Session, threshold: int) -> SessionPlan:
         """Return the plan for the aim, which is never above the size at which pruning starts."""

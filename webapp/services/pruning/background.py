@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from scoring.budget import ContextSizes, Due, summary_due
 from webapp.errors import Conflict, CoppiceError
@@ -22,10 +23,12 @@ from webapp.services.session.session import Session
 from webapp.services.summaries.answers import Summarised
 from webapp.services.summaries.plan_summary import rejected_summaries
 from webapp.services.summaries.summarising import LEASE, MADE_ALREADY, Summarising, only_summary
+from webapp.store.operations import Actor
 
 log = logging.getLogger(__name__)
-# The other kind of job, besides a summary by its triggers: a prune whose summary a model writes.
-PRUNE = "prune"
+# The other job, besides a summary on request or by its triggers: a prune whose summary a model writes.
+PRUNE: Final = "prune"
+Task = Literal[Actor, "prune"]
 
 
 @dataclass(slots=True)
@@ -112,7 +115,7 @@ class BackgroundSummaries:
 
     # -- jobs
 
-    def _start(self, session_id: str, actor: str) -> bool:
+    def _start(self, session_id: str, task: Task) -> bool:
         """Summarise on another thread; return False if a summary is being made, here or in another worker."""
         with ExitStack() as stack:
             try:
@@ -121,7 +124,7 @@ class BackgroundSummaries:
                 return False
             job.thread = threading.Thread(
                 target=self._run,
-                args=(session_id, actor, job, stack.pop_all()),
+                args=(session_id, task, job, stack.pop_all()),
                 name=f"summary {session_id}",
                 daemon=True,
             )
@@ -147,17 +150,17 @@ class BackgroundSummaries:
                 with self._lock:
                     self._jobs.pop(session_id, None)
 
-    def _run(self, session_id: str, actor: str, job: Job, held: ExitStack) -> None:
+    def _run(self, session_id: str, task: Task, job: Job, held: ExitStack) -> None:
         with held:
             try:
-                if actor == PRUNE:
+                if task == PRUNE:
                     self._automatic.summarise(session_id, job.cancelled)
                 else:
-                    done = self._summarising.summarise(session_id, actor, job.cancelled)
+                    done = self._summarising.summarise(session_id, task, job.cancelled)
                     self._environment.bus.publish(*rejected_summaries(session_id, done.problems))
             except Conflict as error:
                 log.info("no summary for %s: %s", session_id, error)
-                if actor == "user" and not job.cancelled.is_set():
+                if task == "user" and not job.cancelled.is_set():
                     self._environment.bus.publish(
                         ProblemReported(session_id, f"no summary was made: {error}")
                     )

@@ -21,30 +21,16 @@ from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import in_order, session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation import OPPOSITE, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
+from webapp.services.session.operation import FLAGS, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id, read_features
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
+from webapp.store.operations import KINDS, Detail, Facts, ItemRow, OperationKind, OperationRow, RemovalReason
 from webapp.store.summaries import SummaryRow
 
-KINDS = (
-    "prune",
-    "pin",
-    "unpin",
-    "drop",
-    "drop_first",
-    "unmark",
-    "restore",
-    "summary",
-    "expand",
-    "compaction",
-    "clearing",
-    "rewind",
-)
 # Changes a unit, and returns the kind of the operation with what was done in words.
-Act = Callable[[ContextChange, Sequence[MessageRow]], tuple[str, str]]
+Act = Callable[[ContextChange, Sequence[MessageRow]], tuple[OperationKind, str]]
 # The largest distance in the log between the messages of a unit.
 UNIT_REACH = 256
 
@@ -161,7 +147,7 @@ class OperationService:
             elif name == "shortened":
                 change.replace(messages, {i.no: i.before if i.no in fits else None for i in some}, {})
             else:
-                change.flag((i.no for i in some), OPPOSITE[name])
+                change.flag((i.no for i in some), FLAGS[name].opposite)
         change.session.state.note_undo(operation.n, change.first_changed(start))
         self._store.operations.mark_undone(change.session.key, operation.n, change.now)
 
@@ -184,7 +170,7 @@ class OperationService:
     def pin(self, session_id: str, mid: str) -> Applied:
         """Pin a message with its unit: no prune takes it."""
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
             change.flag(_with_pin(unit, 0, "it is pinned already"), "pinned")
             change.flag([m.no for m in unit if m.drop_first], "not_drop_first")
             return "pin", "pinned"
@@ -194,7 +180,7 @@ class OperationService:
     def unpin(self, session_id: str, mid: str) -> Applied:
         """Remove the pin of a message and its unit."""
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
             change.flag(_with_pin(unit, 1, "it is not pinned"), "unpinned")
             return "unpin", "unpinned"
 
@@ -203,7 +189,7 @@ class OperationService:
     def drop_first(self, session_id: str, mid: str) -> Applied:
         """Flag a message with its unit as the first to go, or remove the flag."""
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
             if all(m.drop_first for m in unit):
                 change.flag([m.no for m in unit], "not_drop_first")
                 return "unmark", "no longer the first to go"
@@ -221,7 +207,7 @@ class OperationService:
                 last unit).
         """
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
             in_view = [m for m in unit if m.out_operation is None]
             if not in_view:
                 raise Conflict("it is out of the context already")
@@ -247,7 +233,7 @@ class OperationService:
             Conflict: it is in the context.
         """
 
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[str, str]:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
             out = [m for m in unit if m.out_operation is not None]
             if not out:
                 raise Conflict("it is in the context already")

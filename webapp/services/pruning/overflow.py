@@ -26,7 +26,7 @@ from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.summaries.summarising import Span, Summarising, SummaryText, empty_summary, replace_span
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts, OperationRow
+from webapp.store.operations import Actor, Detail, Facts, OperationRow
 
 # The share of the budget that the summary with the note may take, and its most and least tokens.
 SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
@@ -73,7 +73,7 @@ class Overflow:
         session: Session,
         *,
         overflow: bool,
-        actor: str = "emergency",
+        actor: Actor = "emergency",
         goal: int | None = None,
         reason: str = "",
     ) -> EmergencyOutcome:

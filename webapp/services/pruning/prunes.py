@@ -37,7 +37,7 @@ from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id
 from webapp.services.summaries.plan_summary import PlanSummaries, PreparedSummary, rejected_summaries
 from webapp.services.summaries.summarising import only_summary, summarised_event
-from webapp.store.operations import Facts, OperationRow
+from webapp.store.operations import Actor, Facts, OperationRow
 
 # The most rows of each kind that a plan shows; `messages.page` with the plan's id shows all of them.
 ROWS_SHOWN = 500
@@ -207,7 +207,7 @@ class Prunes:
             prepared = self._summaries.prepare(session, planned, cancelled=cancelled)
             return self.apply_plan(planned, prepared, "user")
 
-    def apply_plan(self, planned: SessionPlan, prepared: PreparedSummary | None, actor: str) -> Applied:
+    def apply_plan(self, planned: SessionPlan, prepared: PreparedSummary | None, actor: Actor) -> Applied:
         """Apply a plan with the summary that was written for it.
 
         Raises:
@@ -247,7 +247,7 @@ class Prunes:
         self,
         session: Session,
         planned: SessionPlan,
-        actor: str,
+        actor: Actor,
         prepared: PreparedSummary | None,
     ) -> tuple[OperationRow, list[Event]]:
         """Apply a plan inside the caller's transaction, with the summary that it asks for."""

@@ -8,6 +8,7 @@ from scoring.tokens import Certainty
 from scoring.verdict import Action, Kind
 from webapp.answers import answer
 from webapp.services.session.limits import WindowKind
+from webapp.store.operations import Actor, OperationKind
 
 State = Literal["idle", "active", "warning"]
 Activity = Literal["working", "waiting", "idle", "stale", "ended"]
@@ -251,9 +252,8 @@ class Operation:
     """A change of a session's context that can be undone, or one by the agent."""
 
     n: int
-    kind: str
-    actor: str
-    """`user`, `automatic`, `emergency` or `agent`."""
+    kind: OperationKind
+    actor: Actor
     reason: str | None
     at: str | None
     tokens_before: int

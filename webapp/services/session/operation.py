@@ -9,41 +9,44 @@ message whose outputs were replaced takes the tokens of its replacement.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from scoring.budget import utilization
 from scoring.tokens.calibration import split
 from webapp.events import ContextPruned
 from webapp.services.session.measuring import region_of
 from webapp.services.session.replacements import sent_tokens
-from webapp.services.session.session import Session
-from webapp.store.context import PRUNED
+from webapp.services.session.session import Session, SessionContext
+from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts, ItemRow, OperationRow
+from webapp.store.operations import Actor, Detail, Facts, ItemRow, OperationKind, OperationRow
 from webapp.store.summaries import SummaryRow
 from webapp.store.usage import Sample
 
 SUMMARY_IN, SUMMARY_OUT = "summary_in", "summary_out"  # the number of such an item is a summary's
 # The kinds of change of which the model sees something.
 SENT_OTHERWISE = ("out", "in", "shortened")
-# kind of change -> (column of the message, value afterwards)
+
+
+class Flag(NamedTuple):
+    """A change of a flag: the `column` of the message, its `value` afterwards, and the change that takes it back."""
+
+    column: str
+    value: int
+    opposite: str
+
+
 FLAGS = {
-    "pinned": ("pinned", 1),
-    "unpinned": ("pinned", 0),
-    "drop_first": ("drop_first", 1),
-    "not_drop_first": ("drop_first", 0),
-}
-# kind of change -> the one that takes it back
-OPPOSITE = {
-    "pinned": "unpinned",
-    "unpinned": "pinned",
-    "drop_first": "not_drop_first",
-    "not_drop_first": "drop_first",
+    "pinned": Flag("pinned", 1, "unpinned"),
+    "unpinned": Flag("pinned", 0, "pinned"),
+    "drop_first": Flag("drop_first", 1, "not_drop_first"),
+    "not_drop_first": Flag("drop_first", 0, "drop_first"),
 }
 
 
-def reason_of(actor: str) -> str:
+def reason_of(actor: Actor) -> str:
     """Return the reason of an operation that has no other: `manual` for a person, else the actor."""
     return "manual" if actor == "user" else actor
 
@@ -117,20 +120,45 @@ class ContextChange:
         details: Mapping[int, Detail],
     ) -> None:
         """Replace the tool results of messages by texts; None restores the original."""
-        key = self.session.key
-        there = self._store.contexts.at(key, PRUNED, [m.first_seq for m in messages])
-        present = [m for m in messages if m.first_seq in there]
-        self._store.contexts.set_replacements(key, PRUNED, [(m.first_seq, texts[m.no]) for m in present])
-        for message in present:
-            before = there[message.first_seq].replacement
-            self._count(message, sent_tokens(message, texts[message.no]) - sent_tokens(message, before), 0)
+        for message, before in replace_in(self.session, self.session.pruned, messages, texts):
             self.items.append(ItemRow(message.no, "shortened", before, details.get(message.no)))
+
+    def note_cleared(self, messages: Sequence[MessageRow], texts: Mapping[int, str], detail: Detail) -> None:
+        """Replace the outputs that the agent replaced, in each context where they are still whole."""
+        for context in self.session.contexts:
+            replace_in(self.session, context, messages, texts, lambda before: before is None)
+        self.items += [ItemRow(message.no, "shortened", None, detail) for message in messages]
+
+    def keep_only(self, staying: set[int], detail: Detail) -> int:
+        """Leave in every context what the agent kept, by number; return how many messages left the pruned view.
+
+        Messages that the agent has again come back, except into the pruned view those that we or a person took out.
+        """
+        key, gone = self.session.key, list[int]()
+        for context in self.session.contexts:  # the pruned view comes last
+            items = [i for i in self._store.contexts.items(key, context.view) if i.kind == MESSAGE]
+            leaving = [item for item in items if item.ref not in staying]
+            self._store.contexts.remove(key, context.view, (item.position for item in leaving))
+            self._bring_back(context, staying - {item.ref for item in items})
+            context.totals = counted_totals(self.session, context)
+            gone = [item.ref for item in leaving]
+        self._store.log.set_flag(key, gone, "out_operation", self.session.row.next_operation)
+        self.items += [ItemRow(no, "out", None, detail) for no in gone]
+        return len(gone)
+
+    def _bring_back(self, context: SessionContext, nos: Iterable[int]) -> None:
+        key, log = self.session.key, self._store.log
+        missing = log.messages(key, sorted(nos))
+        if context.view == PRUNED:
+            missing = {no: m for no, m in missing.items() if not log.removed_by_us(key, m)}
+            log.set_flag(key, missing, "out_operation", None)
+        self._store.contexts.add(key, context.view, ((m.first_seq, no) for no, m in missing.items()))
 
     def flag(self, nos: Iterable[int], change: str) -> None:
         """Set or clear a flag of messages: `pinned`, `unpinned`, `drop_first` or `not_drop_first`."""
-        column, value = FLAGS[change]
+        flag = FLAGS[change]
         wanted = list(nos)
-        self._store.log.set_flag(self.session.key, wanted, column, value)
+        self._store.log.set_flag(self.session.key, wanted, flag.column, flag.value)
         self.items += [ItemRow(no, change, None, None) for no in wanted]
 
     # -- summaries
@@ -163,8 +191,8 @@ class ContextChange:
 
     def record(
         self,
-        kind: str,
-        actor: str,
+        kind: OperationKind,
+        actor: Actor,
         reason: str,
         messages: int,
         facts: Facts,
@@ -201,7 +229,7 @@ class ContextChange:
         self.save()
         return operation
 
-    def _with_regions(self, facts: Facts, actor: str) -> Facts:
+    def _with_regions(self, facts: Facts, actor: Actor) -> Facts:
         """Return the facts with the regions before and after: of the agent's context if it acted, else of the view."""
         context = self.session.main if actor == "agent" else self.session.pruned
         before = self.before if facts.agent_before is None else facts.agent_before
@@ -230,3 +258,41 @@ class ContextChange:
             if agent is None:
                 session.state.remember_gauge(tokens - lacking)
         session.save()
+
+
+def replace_in(
+    session: Session,
+    context: SessionContext,
+    messages: Collection[MessageRow],
+    texts: Mapping[int, str | None],
+    where: Callable[[str | None], bool] = lambda _: True,
+) -> list[tuple[MessageRow, str | None]]:
+    """Replace the tool results of messages in one context, and return these messages, each with its text before.
+
+    `texts` are by number. Only messages are replaced that are in the context with a present text that meets `where`.
+    """
+    contexts = session.environment.store.contexts
+    items = contexts.at(session.key, context.view, [m.first_seq for m in messages])
+    there = [(m, items[m.first_seq].replacement) for m in messages if m.first_seq in items]
+    done = [(message, before) for message, before in there if where(before)]
+    contexts.set_replacements(session.key, context.view, [(m.first_seq, texts[m.no]) for m, _ in done])
+    for message, before in done:
+        tokens = sent_tokens(message, texts[message.no]) - sent_tokens(message, before)
+        context.count(region_of(message.role, message.kind), tokens, 0)
+    return done
+
+
+def counted_totals(session: Session, context: SessionContext) -> dict[str, tuple[int, int]]:
+    """Return the totals of a context counted from its items, for changes too large to count one by one."""
+    store, key, before = session.environment.store, session.key, context.totals
+    totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in REGIONS_BESIDE}
+    texts = {i.ref: i.replacement for i in store.contexts.items(key, context.view) if i.kind == MESSAGE}
+    for message in store.log.messages(key, list(texts)).values():
+        region = region_of(message.role, message.kind)
+        tokens, count = totals.get(region, (0, 0))
+        totals[region] = (tokens + sent_tokens(message, texts[message.no]), count + 1)
+    in_summaries = store.contexts.summary_tokens(key, context.view)
+    if in_summaries:
+        tokens, count = totals.get("summary", (0, 0))
+        totals["summary"] = (tokens + in_summaries, count + len(store.summaries.active_numbers(key)))
+    return totals

@@ -50,7 +50,7 @@ from webapp.services.summaries.answers import (
 )
 from webapp.store.context import MESSAGE, SUMMARY
 from webapp.store.log import MessageRow
-from webapp.store.operations import Detail, Facts
+from webapp.store.operations import Actor, Detail, Facts
 from webapp.store.summaries import SummaryRow
 
 NOTHING_NEW = "there is nothing to summarise: all but the recent messages is summarised already"
@@ -222,7 +222,7 @@ class Summarising:
     # -- making one
 
     def summarise(
-        self, session_id: str, actor: str = "user", cancelled: threading.Event | None = None
+        self, session_id: str, actor: Actor = "user", cancelled: threading.Event | None = None
     ) -> Summarised:
         """Replace all but the recent messages by a summary.
 
@@ -299,7 +299,7 @@ class Summarising:
         )
         return SummaryText(judged, "deterministic", None, cost, tuple(problems))
 
-    def _apply(self, session_id: str, span: Span, text: SummaryText, actor: str) -> Summarised:
+    def _apply(self, session_id: str, span: Span, text: SummaryText, actor: Actor) -> Summarised:
         with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             self.check(session, span)

@@ -1,8 +1,8 @@
 """The turnstile of a database: only the process that holds it may wait for SQLite's lock.
 
-SQLite gives its lock to whoever asks while it is free, and asks less often the longer it waits. So a process that
-writes without a pause, as an import does, would keep all others out. It has to pass the turnstile before each
-transaction, and waits there while another process waits for the lock.
+SQLite gives its lock to the first process that asks while it is free, and a waiting process asks ever less often. So a
+process that writes without a pause, as an import does, would keep all others out. It has to pass the turnstile before
+each transaction, and waits there while another process waits for the lock.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from webapp.services.session.operation_answers import operation_answer, pruned_words
-from webapp.store.operations import Facts, OperationRow
+from webapp.store.operations import Actor, Facts, OperationRow
 
 
-def operation(n: int, actor: str = "user", undone_at: int | None = None) -> OperationRow:
+def operation(n: int, actor: Actor = "user", undone_at: int | None = None) -> OperationRow:
     """Return the row of an operation."""
     return OperationRow(n, "prune", actor, "manual", 0, 1, 100, 40, 3, Facts(preset="Balanced"), undone_at)
 

@@ -5,57 +5,59 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.webapp.agents.opencode.layouts import TREE
+from tests.webapp.agents.samples import of, samples_of
 from tests.webapp.services.transfer.rows import lines
 from webapp.agents import AGENTS
+from webapp.agents.reading.text import Content
+from webapp.agents.records import Unknown
 from webapp.app import App
 
 ODD = "hologram"
-FACTS: dict[str, Any] = {"type": ODD, "uuid": "u2", "parentUuid": "u1", "sessionId": "s", "id": "2"}
-# Source -> rows as the agent writes them: a message, and one of a type that does not exist.
-WRITTEN: dict[str, list[dict[str, Any]]] = {
-    "claude-code": [
-        {"type": "user", "uuid": "u1", "sessionId": "s", "message": {"role": "user", "content": "hi"}},
-        {"type": "system", "subtype": "turn_duration", "uuid": "u0", "sessionId": "s"},
-        FACTS,
+TREES = "opencode"  # its samples are trees; a single file is an export
+# A session with a message that has a part of an unknown type.
+EXPORT = {
+    "info": {"id": "ses_1"},
+    "messages": [
+        {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": "hi"}, {"type": ODD}]}
     ],
-    "codex": [
-        {"type": "session_meta", "payload": {"id": "s"}},
-        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "hi"}},
-        {"type": ODD, "payload": {}},
-    ],
-    "gemini-cli": [
-        {"sessionId": "s", "projectHash": "p"},
-        {"id": "1", "type": "user", "content": "hi"},
-        FACTS,
-    ],
-    "opencode": [
-        {"info": {"id": "ses_1"}, "messages": [
-            {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": "hi"}, {"type": ODD}]},
-        ]},
-    ],
-    "pi": [
-        {"type": "session", "version": 3, "id": "s", "cwd": "/home/ada"},
-        {"type": "message", "id": "1", "parentId": None, "message": {"role": "user", "content": "hi"}},
-        {"type": ODD, "id": "2", "parentId": "1"},
-    ],
-}  # fmt: skip
+}
+
+
+def unknown_in(source: str, path: Path) -> list[str]:
+    """Return the types of the rows of a transcript that its agent's decoder does not know."""
+    files = AGENTS[source].files
+    return (
+        [record.type for record in of(Unknown, files.decode(Content(path.read_bytes())), None)]
+        if files
+        else []
+    )
 
 
 class TestUnreadRows:
     """Rows of an unknown type."""
 
-    @pytest.mark.parametrize("source", [s for s, agent in AGENTS.items() if agent.files])
+    @pytest.mark.parametrize("source", [s for s, agent in AGENTS.items() if agent.files and s != TREES])
     def test_are_counted_and_named(self, app: App, source: str) -> None:  # X12
-        """This applies to every agent that writes files."""
-        [imported] = app.importing.import_file("x.jsonl", lines(*WRITTEN[source]), source)
+        """Every agent that writes files has a sample with such a row."""
+        paths = sorted({file.path for file in samples_of(AGENTS[source])})
+        path = next((one for one in paths if unknown_in(source, one)), None)
+        assert path is not None, f"no sample of {source} has a row of an unknown type"
+        [imported] = app.importing.import_file(path.name, path.read_bytes(), source)
+        session, unknown = app.sessions.get(imported.session_id), unknown_in(source, path)
+        assert session.messages
+        assert (session.source, session.unknown) == (source, len(unknown))
+        assert {f"not read: {kind}" for kind in unknown} <= set(session.notes)
+
+    def test_are_counted_and_named_in_an_export(self, app: App) -> None:  # X12
+        """A part of an unknown type leaves the rest of its message readable."""
+        [imported] = app.importing.import_file("x.json", lines(EXPORT), TREES)
         session = app.sessions.get(imported.session_id)
-        assert (session.source, session.messages, session.unknown) == (source, 1, 1)
-        assert f"not read: {'part ' if source == 'opencode' else ''}{ODD}" in session.notes
+        assert (session.messages, session.unknown) == (1, 1)
+        assert f"not read: part {ODD}" in session.notes
 
     def test_are_counted_and_named_in_a_tree(self, app: App, tmp_path: Path) -> None:  # X12
         """Unknown parts of messages are counted, too."""
