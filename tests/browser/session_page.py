@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, Response, expect
 
-from tests.browser.waiting import holds
+from tests.browser.waiting import holds, until
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -19,6 +19,12 @@ def open_session(page: Page, server: Server, session: str) -> None:
     """Open a session's page and wait for its messages."""
     page.goto(f"{server.url}/sessions/{session}")
     expect(page.locator(".msg").first).to_be_visible()
+
+
+def open_followed(page: Page, server: Server, session: str) -> None:
+    """Open the page of a followed session once the server has read the beginning of its transcript."""
+    until(page, lambda: any(one.id == session for one in server.app.sessions.list()))
+    page.goto(f"{server.url}/sessions/{session}")
 
 
 def open_and_settle(page: Page, url: str) -> None:

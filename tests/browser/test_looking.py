@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.looking import Look
-from tests.browser.session_page import row
+from tests.browser.session_page import open_followed, row
 from tests.browser.waiting import holds, intercept, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
 from tests.servers import Server, running_server
@@ -82,8 +82,7 @@ def open_above_target(page: Page, server: Server, folder: ClaudeFolder) -> None:
     for i in range(30):
         transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
     transcript.assistant("Done.", tokens=180_000)
-    page.goto(server.url)
-    page.get_by_role("link", name="Fix the login race", exact=True).click()
+    open_followed(page, server, transcript.session)
 
 
 def open_short(page: Page, server: Server) -> None:
@@ -203,8 +202,7 @@ class TestTheChart:
         transcript.call("Read", {"file_path": "docs/spec.md"}, words(3_000))
         for n in range(6):
             transcript.call("Bash", {"command": f"ls {n}"}, words(60))
-        page.goto(server.url)
-        page.get_by_role("link", name="Look around", exact=True).click()
+        open_followed(page, server, transcript.session)
         page.locator(".chart-steps").get_by_role("button", name="Read spec.md +~3").click()
         opened = page.locator(".msg[data-open=true]")
         expect(opened.locator(".m-number")).to_have_text("3")
@@ -242,8 +240,7 @@ class TestTheChart:
         transcript = folder.transcript()
         transcript.user("Question")
         transcript.assistant("Answer")
-        page.goto(server.url)
-        page.get_by_role("link", name="Question", exact=True).click()
+        open_followed(page, server, transcript.session)
         expect(page.locator(".msg")).to_have_count(2)
         transcript.user("Another, later")
         expect(page.locator(".msg")).to_have_count(3)
@@ -296,8 +293,7 @@ class TestTheHeaviest:
         for i in range(3):
             transcript.call("Read", {"file_path": f"src/{i}.py"}, words(2_000))
         transcript.call("Bash", {"command": "ls"}, "a.py")
-        page.goto(server.url)
-        page.get_by_role("link", name="Look around", exact=True).click()
+        open_followed(page, server, transcript.session)
         read = page.locator(".heavy li").filter(has=page.get_by_role("button", name="Read", exact=True))
         expect(read).to_contain_text("6 messages")
         expect(

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
-from tests.browser.session_page import APPLY, copied, open_session, row, tokens_shown
+from tests.browser.session_page import APPLY, copied, open_followed, open_session, row, tokens_shown
 from tests.browser.waiting import holds, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
@@ -254,8 +254,7 @@ class TestMessages:
         transcript.user("Run the tests")
         transcript.call("Bash", {"command": "pytest -q"}, "41 passed")
         transcript.assistant("All pass.")
-        page.goto(server.url)
-        page.get_by_role("link", name="Run the tests", exact=True).click()
+        open_followed(page, server, transcript.session)
         expect(row(page, 2)).to_have_attribute("data-bracket", "end")
         expect(row(page, 3)).to_have_attribute("data-bracket", "start")
         expect(row(page, 2)).to_contain_text("Bash pytest -q")
@@ -351,9 +350,8 @@ class TestFollowedSessions:
         self, page: Page, server: Server, folder: ClaudeFolder
     ) -> None:  # X12, X13
         """A prune changes the second bar only; the page says so and offers the transcript to resume from."""
-        worked(folder.transcript())
-        page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        transcript = worked(folder.transcript())
+        open_followed(page, server, transcript.session)
         expect(page.locator(".bar .figure")).to_have_text("64,020")
         expect(page.locator(".bar context-gauge")).to_have_count(1)
         expect(page.get_by_text("prunes leave the agent's own context as it is")).to_be_visible()
@@ -375,8 +373,7 @@ class TestFollowedSessions:
         """The dialog writes the pruned copy and gives the command that resumes it; its page names the original."""
         transcript = worked(folder.transcript(cwd=str(tmp_path)))
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        open_followed(page, server, transcript.session)
         page.get_by_role("button", name="Prune…").click()
         page.get_by_label("Cut to").fill("15")
         page.get_by_role("button", name=APPLY).click()
@@ -401,8 +398,7 @@ class TestFollowedSessions:
     ) -> None:  # X22
         """The dialog says so above its buttons, with the command that resumes in another folder."""
         transcript = worked(folder.transcript(cwd="/nowhere/at/all"))
-        page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        open_followed(page, server, transcript.session)
         page.get_by_role("button", name="Resume…").click()
         dialog = page.get_by_role("dialog")
         button = dialog.get_by_role("button", name="Write the copy")
@@ -424,8 +420,7 @@ class TestFollowedSessions:
         transcript = folder.transcript()
         transcript.user("Fix the login race")
         transcript.assistant("I will look.")
-        page.goto(server.url)
-        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        open_followed(page, server, transcript.session)
         expect(page.locator(".msg")).to_have_count(2)
         expect(page.locator("token-chart canvas")).to_be_visible()
         before = tokens_shown(page)

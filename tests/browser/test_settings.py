@@ -282,7 +282,7 @@ class TestPanelsBelow:
     def test_are_as_wide_as_each_other(self, page: Page, server: Server) -> None:
         """The panels are boxes of one width, one below the other."""
         open_below(page, server, "webhooks-panel")
-        open_below(page, server, "models-table")
+        page.locator("models-table").scroll_into_view_if_needed()
         expect(page.locator("models-table tbody tr").first).to_be_visible()
         boxes = [
             page.locator(f"{name} > *").first.bounding_box()
@@ -291,17 +291,17 @@ class TestPanelsBelow:
         assert len({(box["x"], box["width"]) for box in boxes if box}) == 1
 
 
-@pytest.mark.parametrize("preset", ["Foresight", "Blueprint"])
-def test_columns_are_about_as_long_as_each_other(page: Page, server: Server, preset: str) -> None:
+def test_columns_are_about_as_long_as_each_other(page: Page, server: Server) -> None:
     """The shorter column takes at least four fifths of the longer, whatever the strategy folds."""
     page.goto(f"{server.url}/settings")
-    page.get_by_role("button", name=preset, exact=True).click()
-    expect(page.get_by_role("button", name=preset, exact=True)).to_have_attribute("aria-pressed", "true")
-    heights = page.locator(".settings-form > div").evaluate_all(
-        "columns => columns.map(one => one.getBoundingClientRect().height)"
-    )
-    assert len(heights) == 2
-    assert min(heights) >= 0.8 * max(heights), heights
+    for preset in ("Foresight", "Blueprint"):
+        page.get_by_role("button", name=preset, exact=True).click()
+        expect(page.get_by_role("button", name=preset, exact=True)).to_have_attribute("aria-pressed", "true")
+        heights = page.locator(".settings-form > div").evaluate_all(
+            "columns => columns.map(one => one.getBoundingClientRect().height)"
+        )
+        assert len(heights) == 2
+        assert min(heights) >= 0.8 * max(heights), (preset, heights)
 
 
 def test_fields_begin_below_each_other_on_a_phone(page: Page, server: Server) -> None:
