@@ -280,6 +280,7 @@ class CoppiceSettings extends ReadingElement {
   async #save() {
     if (!this.#edited || !this.#doc || this.#saving) return;
     this.#saving = true;
+    this.requestUpdate();
     const sent = this.#edited;
     try {
       const doc = await api.saveSettings(changesOf(sent, this.#doc.settings));
