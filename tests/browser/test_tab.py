@@ -38,6 +38,17 @@ class TestTheTab:
             "stored": [None, None], "width": SCREEN["width"], "dark": False, "still": True,
         }  # fmt: skip
 
+    def test_keeps_nothing_of_a_test_that_left_its_page(
+        self, page: Page, server: Server, shared_tab: Tab
+    ) -> None:
+        """Stored values are removed, too, after the test has gone to a page of no origin."""
+        page.goto(server.url)
+        page.evaluate('localStorage.setItem("mine", "1")')
+        page.goto("about:blank")
+        shared_tab.take_back(server.url)
+        shared_tab.lend().goto(server.url)
+        assert page.evaluate('localStorage.getItem("mine")') is None
+
     def test_leaves_unsaved_fields(self, page: Page, server: Server, shared_tab: Tab) -> None:
         """A page that would ask before it is left is left without an answer."""
         page.goto(f"{server.url}/settings")
