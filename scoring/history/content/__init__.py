@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -123,8 +123,8 @@ class Content:
         words = words_of(clipped(text))
         for word, count in words.stems.items():
             code = crc32(word.encode("utf-8", "replace"))
-            counted[code] = min(255, counted.get(code, 0) + count)
-        stems = Stems(array("I", counted), bytes(counted.values()))
+            counted[code] = counted.get(code, 0) + count
+        stems = Stems(array("I", counted), bytes([min(255, count) for count in counted.values()]))
         return Content(self.names, self.lines, words.total, words.asks, stems, self.rows, alike=self.alike)
 
     def __eq__(self, other: object) -> bool:
@@ -218,12 +218,15 @@ def _rows(
         if not line or line.isspace():
             continue
         for piece, said in pieces_of(line):
+            found: Collection[int]
             if piece:
-                found = {places[name] for name in identifiers(said) if name in places}
+                found = [places[name] for name in identifiers(said) if name in places]
             else:
-                found = {places[name] for name in by_line[number]}
-                parts = (said,) if said in codes else said.splitlines()
-                found.update([places[codes[part]] for part in parts if part in codes])
+                found = [places[name] for name in by_line[number]]
+                if said in codes:
+                    found.append(places[codes[said]])
+                else:  # a line that contains other line breaks, and can say the same twice
+                    found = {*found, *[places[codes[part]] for part in said.splitlines() if part in codes]}
             if number in key_numbers and piece <= AT_EDGE:
                 key_rows.append(len(ends))
             held.extend(sorted(found))
@@ -241,10 +244,10 @@ def _rows(
 
 def _write(out: bytearray, column: Sequence[int]) -> None:
     """Append a column with its length, in the smallest integer type that holds it."""
-    most = max(column, default=0)
-    code = next(
-        c for c, limit in (("B", 1 << 8), ("H", 1 << 16), ("I", 1 << 32), ("Q", 1 << 64)) if most < limit
-    )
+    if not column:  # most columns of most messages
+        out += _EMPTY
+        return
+    code = _TYPES[(max(column).bit_length() + 7) // 8]
     out += code.encode() + len(column).to_bytes(4, "little")
     out += array(code, column).tobytes()
 
@@ -264,4 +267,6 @@ def _columns(packed: bytes, first: int, codes: str) -> list[array[int]]:
     return found
 
 
+_EMPTY = b"B\0\0\0\0"
+_TYPES = "BBHIIQQQQ"  # the smallest type for integers of up to 0, 1, ... 8 bytes
 _SIZES = {ord(code): array(code).itemsize for code in "BHIQ"}

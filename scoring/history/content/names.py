@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
+from itertools import chain
 
 from scoring.history.content.pieces import pieces
 from scoring.history.content.words import UNSPACED, is_unspaced
@@ -43,12 +44,14 @@ _PRODUCTS = frozenset(
 
 def identifiers(text: str) -> set[str]:
     """Return the names in a text; the number before a line of a file is not a name."""
-    found: set[str] = set()
-    # No name contains a blank, so each word is examined once.
-    for word in {word.strip(_SIGNS) for word in _unnumbered(text).split()}:
-        if not (word.isalpha() and (word.islower() or word.istitle())):  # an ordinary word
-            found.update(_known_word(word) if len(word) <= _LONGEST_CACHED else _in_word(word))
-    return found
+    words = set(_unnumbered(text).split())  # no name contains a blank, so each word is examined once
+    if len(text) <= _LONGEST_CACHED or max(map(len, words), default=0) <= _LONGEST_CACHED:
+        return set(chain.from_iterable(map(_known_word, words)))
+    return set(
+        chain.from_iterable(
+            [_known_word(word) if len(word) <= _LONGEST_CACHED else _in_word(word) for word in words]
+        )
+    )
 
 
 def _unnumbered(text: str) -> str:
@@ -61,14 +64,18 @@ def _unnumbered(text: str) -> str:
 
 def _in_word(word: str) -> Collection[str]:
     """Return the names in a text without blanks."""
+    word = word.strip(_SIGNS)
+    if word.isalpha() and (word.islower() or word.istitle()):  # an ordinary word
+        return ()
     if word.isascii() and "/" not in word and "." not in word:
-        return [name for part in _WORD.findall(word) if len(part) <= _LONGEST for name in _names_in(part)]
+        parts = [part for part in _WORD.findall(word) if len(part) <= _LONGEST]
+        return tuple(chain.from_iterable(map(_names_in, parts)))
     found: set[str] = set()
     _add_names(word, found)
     if is_unspaced(word):  # no blank separates a name from the words around it
         found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
         _add_names(_parted(word), found)
-    return found
+    return tuple(found)
 
 
 _known_word = lru_cache(maxsize=1 << 16)(_in_word)

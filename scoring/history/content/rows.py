@@ -27,7 +27,7 @@ SHORT_GAP_CHARS = 12  # missing lines of at most this length together are kept
 LEAST_CHARS = 20  # a shorter line is not distinctive
 ALIKE_FROM, ALIKE_WORDS, ALIKE_CHARS, ALIKE_READ = 8, 2, 80, 400
 
-_NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
+_NUMBERED = re.compile(r"(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
 _ANY_WORD, _ANY_BREAK = re.compile(r"[^\W\d_]{2}"), re.compile(r"[\W\d_]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
@@ -52,7 +52,8 @@ def text_line(line: str) -> str | None:
     line = line.strip()
     if len(line) < LEAST_CHARS and not _is_wide(line):
         return None
-    line = _NUMBERED.sub("", line).strip()
+    if number := _NUMBERED.match(line):
+        line = line[number.end() :].strip()
     return line if (len(line) >= LEAST_CHARS or _is_wide(line)) and _has_two_words(line) else None
 
 

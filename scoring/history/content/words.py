@@ -75,30 +75,38 @@ def is_unspaced(text: str) -> bool:
 def words_of(text: str) -> Words:
     """Return the words of a text, found in one pass."""
     unspaced = is_unspaced(text)
-    counted = Counter(_pairs(text) if unspaced else _words(text))
+    counted = Counter[str]()
+    for piece in pieces(text):
+        counted.update(_pairs(piece) if unspaced else _words(piece))
     count = sum(counted.values())
     if unspaced:  # two characters are about a word, and each makes one pair
         count -= sum([often for word, often in counted.items() if _RUN.match(word)]) // 2
-    plain = sum([often for word, often in counted.items() if word in _STOP])
-    return Words(_stems(counted), count, _asks(text, count, plain))
+    return Words(_stems(counted), count, _asks(text, count, counted))
 
 
 def _stems(counted: Mapping[str, int]) -> dict[str, int]:
     found: dict[str, int] = {}
     for word, count in counted.items():
-        if len(word) > 1 and word not in _STOP:
-            short = stem(word) if len(word) <= LONGEST else word[:LONGEST]
+        short = _counted_stem(word) if len(word) <= LONGEST else word[:LONGEST]
+        if short:
             found[short] = found.get(short, 0) + count
     return found
 
 
-def _asks(text: str, count: int, plain: int) -> bool:
-    """Return whether a text of `count` words, `plain` of them stop words, asks in words rather than in code.
+@lru_cache(maxsize=1 << 15)
+def _counted_stem(word: str) -> str:
+    """Return the stem of a word; "" for a stop word or a single character, which are not counted."""
+    return stem(word) if len(word) > 1 and word not in _STOP else ""
+
+
+def _asks(text: str, count: int, counted: Mapping[str, int]) -> bool:
+    """Return whether a text of `count` words asks in words rather than in code.
 
     Prose is recognised by its stop words or, in any language, by the lack of characters that code has.
     """
     if not _is_question(text):
         return False
+    plain = sum([often for word, often in counted.items() if word in _STOP])
     return 5 * plain >= count > 0 or (count > 1 and _SIGNS.search(text) is None)
 
 
@@ -109,14 +117,11 @@ def _is_question(text: str) -> bool:
     return not text.isascii() and _QUESTION_ELSEWHERE.search(text) is not None
 
 
-def _words(text: str) -> Iterator[str]:
-    """Yield the words of a text in lower case and in one Unicode form."""
-    for piece in pieces(text):
-        if piece.isascii():
-            yield from _PLAIN.findall(piece.lower())
-        else:
-            for word in _WORD.findall(piece.lower()):
-                yield word if word.isascii() else normalize("NFKC", word)
+def _words(text: str) -> list[str]:
+    """Return the words of a text in lower case and in one Unicode form."""
+    if text.isascii():
+        return _PLAIN.findall(text.lower())
+    return [word if word.isascii() else normalize("NFKC", word) for word in _WORD.findall(text.lower())]
 
 
 def _pairs(text: str) -> Iterator[str]:
@@ -129,7 +134,6 @@ def _pairs(text: str) -> Iterator[str]:
                 yield run
 
 
-@lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
     """Return a word without its English ending."""
     if len(word) <= 4:
