@@ -24,6 +24,7 @@ from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
 from webapp.services.integrations.hints import Hints
+from webapp.services.planning.analysis_ahead import AnalysisAhead
 from webapp.services.planning.heaviest import HeaviestGroups
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
@@ -72,6 +73,7 @@ class App:
         self.store, self.bus = environment.store, environment.bus
         self.histories = histories = Histories(self.store)
         planning = Planning(environment, histories)
+        self.analysis_ahead = AnalysisAhead(environment, histories)
         self.verdicts = Verdicts(environment, histories, planning)
         self.verdict_refresher = VerdictRefresher(self.verdicts)
         self.sessions = SessionService(environment, histories)
@@ -134,6 +136,7 @@ class App:
         self.verdict_refresher.close()
         self.cold_caches.close()
         self.aftermaths.close()
+        self.analysis_ahead.close()
         self.background.close()
         self.environment.leases.close()
         self.webhooks.close()

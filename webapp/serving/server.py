@@ -60,6 +60,7 @@ class RunningServer:
         self.app.retention.start()
         self.app.cold_caches.watch_recent()
         self.app.aftermaths.start()
+        self.app.analysis_ahead.start()
         self.app.resuming.tidy()
         watcher = self.app.watcher
         lease = f"files of {watcher.following.place()}"

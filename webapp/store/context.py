@@ -102,6 +102,20 @@ class Contexts(Subject):
         shortened = {i: text for i, text in enumerate(replacements) if text is not None}
         return Gathered(nos, features, pinned, drop_first, shortened)
 
+    def without(
+        self, session: int, view: int, part: str, after: float, count: int
+    ) -> list[tuple[float, int, str]]:
+        """Return position, number and features of messages of a view whose features do not contain `part`.
+
+        They are the first `count` of those after the position `after`, in context order; `part` has no `%` and no `_`.
+        """
+        sql = (
+            "SELECT c.position, c.ref, m.features FROM context_items c CROSS JOIN messages m "
+            f"WHERE m.key = {key(session, 0)} + c.ref AND c.session = ? AND c.view = ? AND c.kind = ? "
+            "AND c.position > ? AND m.features NOT LIKE ? ORDER BY c.position LIMIT ?"
+        )
+        return list(self._db.rows(sql, (session, view, MESSAGE, after, f"%{part}%", count)))
+
     def summary_tokens(self, session: int, view: int) -> int:
         """Return the estimated tokens of the summaries in a view."""
         sql = (

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
+from webapp.store.log import MessageRow
 from webapp.store.sessions import SessionRow
+
+MESSAGE = MessageRow(1, "user", "message", 1, 1, "{}", "{}", 0, 0, 0, 1, 0, 0, None, None, b"i" * 16, None)
 
 
 class TestItems:
@@ -33,6 +36,19 @@ class TestItems:
             store.contexts.set_replacements(row.key, PRUNED, [(0, "short")])
             store.contexts.add(row.key, PRUNED, [(0, 1)])
         assert store.contexts.at(row.key, PRUNED, [0])[0].replacement == "short"
+
+    def test_are_found_by_what_their_features_lack(self, store: Store, row: SessionRow) -> None:
+        """The first ones after a position, in context order, without the messages of other views."""
+        with store.write():
+            rows = [
+                MESSAGE._replace(no=no, id=bytes([no]) * 16, features=text)
+                for no, text in enumerate("aabaa", 1)
+            ]
+            store.log.put_messages(row.key, rows)
+            store.contexts.add(row.key, PRUNED, [(10, 1), (20, 2), (30, 3), (40, 4)])
+            store.contexts.add(row.key, AGENT, [(50, 5)])
+        found = [store.contexts.without(row.key, PRUNED, "b", after, 2) for after in (0, 10, 40)]
+        assert found == [[(10, 1, "a"), (20, 2, "a")], [(20, 2, "a"), (40, 4, "a")], []]
 
 
 class TestTotals:

@@ -121,6 +121,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "contexts.replaced_tokens": lambda s, r: s.contexts.replaced_tokens(r.key, 1),
     "contexts.at": lambda s, r: s.contexts.at(r.key, 1, [0]),
     "contexts.gather": lambda s, r: s.contexts.gather(r.key, 1),
+    "contexts.without": lambda s, r: s.contexts.without(r.key, 1, "x", 0, 9),
     "contexts.before_summary": lambda s, r: s.contexts.before_summary(r.key, 1),
     "contexts.summary_tokens": lambda s, r: s.contexts.summary_tokens(r.key, 1),
     "summaries.next_number": lambda s, r: s.summaries.next_number(r.key),

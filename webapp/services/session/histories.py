@@ -21,7 +21,7 @@ from scoring.history import Features, History, TaskCounts, with_content
 from webapp.errors import StalePlan, StoreError
 from webapp.services.session.replacements import features_with
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import features_text, read_features, whole
+from webapp.services.session.stored_messages import HAS_CONTENT, features_text, read_features, whole
 from webapp.store import Store
 from webapp.store.context import PRUNED
 
@@ -223,17 +223,45 @@ class Histories:
     def _completed(self, session: Session, stored: NewFeatures) -> SessionHistory | None:
         """Return the same as `known`, with missing contents computed outside the lock, which appends need."""
         growing = self._growing(session)
-        if growing is None:
+        if growing is None or not self._add_missing(growing, session, stored):
             return None
+        with growing.lock:
+            return growing.snapshot(session.version)
+
+    def _add_missing(self, growing: _GrowingHistory, session: Session, stored: NewFeatures) -> bool:
+        """Compute the contents that the session's version still needs; return False if the version is not known."""
         with growing.lock:
             missing = growing.missing(session.version)
         if missing is None:
-            return None
+            return False
         nos, features = list(missing), list(missing.values())
         self._complete(session, nos, list(map(features_text, features)), features, stored)
         with growing.lock:
             growing.add_contents(zip(nos, features, strict=True))
-            return growing.snapshot(session.version)
+        return True
+
+    def analyse_ahead(self, session: Session, after: float) -> float | None:
+        """Compute and store the next missing contents, of CONTENT_BATCH messages after a position of the pruned view.
+
+        Return the position of the last one, None at the end. No history is kept for it; one in memory gets all of its
+        missing contents.
+
+        Raises:
+            StalePlan: the session has changed since it was loaded.
+        """
+        with self._lock:
+            growing = self._histories.get(session.key)
+        stored: NewFeatures = []
+        try:
+            if growing is not None:
+                self._add_missing(growing, session, stored)
+                return None
+            some = self._store.contexts.without(session.key, PRUNED, HAS_CONTENT, after, CONTENT_BATCH)
+            texts = [text for _, _, text in some]
+            self._complete(session, [no for _, no, _ in some], texts, list(read_features(texts)), stored)
+            return some[-1][0] if some else None
+        finally:
+            self._store_contents(session, stored)
 
     def advance(
         self, session: Session, base_version: int, fresh: Iterable[tuple[int, Features]], *, changed: bool

@@ -7,11 +7,15 @@ from collections.abc import Iterable, Sequence
 import orjson
 
 from scoring.history import Features
+from scoring.history.content import VERSION
 from scoring.messages import Message
 from webapp.errors import NotFound
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.log import EntryRow, MessageRow, parse_message_id
+
+# Part of the stored features of every message whose content was analysed by this version.
+HAS_CONTENT = f'"content":{{"version":{VERSION},'
 
 
 def read_features(texts: list[str]) -> Iterable[Features]:
