@@ -118,9 +118,10 @@ class PrunePlan:
             InvalidList: they do not hold; this is always a bug, never caused by input.
         """
         stays, problems = self._stays, []
-        for head, positions in history.units.members.items():
-            if any(stays[p] != stays[head] for p in positions):
-                problems.append(f"the unit at {head} would be torn apart")
+        heads = history.units.head
+        if bytes(map(stays.__getitem__, heads)) != stays:
+            torn = sorted({head for position, head in enumerate(heads) if stays[position] != stays[head]})
+            problems += [f"the unit at {head} would be torn apart" for head in torn]
         if not all(stays[head] for head in self._causes):
             problems.append("a protected message would go")
         if any(not stays[p] for p in self.shortenings):

@@ -52,5 +52,5 @@ def unit_scores(scores: list[float], members: Mapping[int, list[int]]) -> list[f
     """
     out = scores[:]
     for head, positions in members.items():
-        out[head] = max([scores[p] for p in positions])
+        out[head] = max(map(scores.__getitem__, positions))
     return out

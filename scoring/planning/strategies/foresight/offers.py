@@ -79,7 +79,7 @@ class Offers:
             return [0.0] * len(self._tokens)
         bonus = list(relevant)
         for head, members in self._members.items():
-            bonus[head] = max([relevant[p] for p in members])
+            bonus[head] = max(map(relevant.__getitem__, members))
         return bonus
 
     def bonus(self, head: int) -> float:
@@ -174,12 +174,13 @@ class Offers:
         `seen` are the mentions that stay in any case; those of the rows that always stay are added to it.
         """
         left, power = self.coverage.left, self.power
+        worth = left.__getitem__
         chosen = [(position, row) for position, output in outputs.items() for row in output.key_rows]
         taken = {position: set(output.key_rows) for position, output in outputs.items()}
         for position, row in chosen:
             seen.update(outputs[position].mentions_of(row))
         cost += sum([outputs[position].priced(own) for position, own in taken.items()])
-        gain = sum([left[number] for number in seen])
+        gain = sum(map(worth, seen))
         rate = gain / max(1.0, cost) ** power
         first = True
         for position, row in rows:
@@ -188,7 +189,7 @@ class Offers:
                 continue
             output = outputs[position]
             new = {n for n in output.mentions_of(row) if n not in seen}
-            add = sum([left[number] for number in new])
+            add = sum(map(worth, new))
             if add <= 0.0:
                 continue
             block, price = output.block(row, own, left)
@@ -196,7 +197,7 @@ class Offers:
                 continue
             if len(block) > 1:
                 new = {n for one in block for n in output.mentions_of(one) if n not in seen}
-                add = sum([left[number] for number in new])
+                add = sum(map(worth, new))
             raised = (gain + add) / (cost + price) ** power
             if not first and raised < rate:
                 if len(block) > 2:  # other parts of its line lower its rate; later rows can still raise it
@@ -261,12 +262,17 @@ class Offers:
 
         The most valuable rows are first.
         """
+        members = self._members.get(head, (head,))
+        if offer.rows is None:
+            for position in members:
+                self.coverage.cover(self.coverage.held[position], position)
+            return {}
         cut: dict[int, list[int]] = {}
-        for position, row in offer.rows or ():
+        for position, row in offer.rows:
             cut.setdefault(position, []).append(row)
         short: dict[int, ShortenedMessage] = {}
-        for position in self._members.get(head, (head,)):
-            output = self.output(position) if offer.rows is not None else None
+        for position in members:
+            output = self.output(position)
             rows = cut.get(position, [])
             cost = ceil(output.frame + output.priced(rows)) if output is not None else 0
             if output is None or cost >= self._tokens[position]:

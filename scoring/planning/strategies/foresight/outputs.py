@@ -32,7 +32,7 @@ class Output:
         self._lines, self._pieces = rows.lines, rows.pieces
         self._bounds = [0, *rows.ends]
         self._at = itemgetter(*self._bounds)
-        self._mentions = array("I", [held[place] for place in rows.mentions])
+        self._mentions = array("I", map(held.__getitem__, rows.mentions))
         self.mark = MARK_CHARS * per_char
         self.frame = FRAME_TOKENS + self.mark
         self.prices = array("d", [(chars + 1) * per_char for chars in rows.chars])
@@ -76,7 +76,7 @@ class Output:
 
     def _rate(self, row: int, left: Sequence[float]) -> float:
         """Return the remaining worth of a row per token."""
-        return sum([left[number] for number in self.mentions_of(row)]) / self.prices[row]
+        return sum(map(left.__getitem__, self.mentions_of(row))) / self.prices[row]
 
     def priced(self, rows: Collection[int]) -> float:
         """Return the cost of rows with the marks between them."""
@@ -107,9 +107,13 @@ def densest_first(rates: Sequence[float], outputs: Mapping[int, Output]) -> Iter
     """
     order = sorted(range(len(rates)), key=rates.__getitem__, reverse=True)
     positions = list(outputs)
-    starts = [0]
-    if len(positions) > 1:
-        starts += accumulate([len(output.prices) for output in outputs.values()])
+    if len(positions) == 1:
+        for number in order:
+            if rates[number] <= NOTHING:
+                break
+            yield positions[0], number
+        return
+    starts = [0, *accumulate([len(output.prices) for output in outputs.values()])]
     for number in order:
         if rates[number] <= NOTHING:
             break
