@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from sys import intern
+from typing import Any
 
 import orjson
 
@@ -20,7 +22,15 @@ HAS_CONTENT = f'"content":{{"version":{VERSION},'
 
 def read_features(texts: list[str]) -> Iterable[Features]:
     """Return features from their stored texts, all parsed together."""
-    return map(Features.from_dict, orjson.loads("[" + ",".join(texts) + "]"))
+    return map(_features_of, orjson.loads("[" + ",".join(texts) + "]"))
+
+
+def _features_of(data: dict[str, Any]) -> Features:
+    """Return the features that `Features.to_dict` wrote; what is equal in many messages is one string for all."""
+    for name in ("role", "lexicon", "tool"):
+        if name in data:
+            data[name] = intern(data[name])
+    return Features.from_dict(data)
 
 
 def features_text(features: Features) -> str:

@@ -58,6 +58,7 @@ def choose(given: StrategyInput) -> Choice:
         shortened[position] = Shortening(
             tokens, partial(cut, rows), rows, partial(reasons.shortened, position)
         )
+    offers.coverage.end_choice()
     return Choice(
         taken.order, lambda head: _UNASKED if head in unasked else reasons(head), shortened, points.scores()
     )

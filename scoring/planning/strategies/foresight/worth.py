@@ -82,6 +82,10 @@ class Coverage:
                 holder[number] = by
                 left[number] = 0.0
 
+    def end_choice(self) -> None:
+        """Forget the remaining worth, which only a choice reads: its plan is kept, with the rest for its reasons."""
+        self.left = []
+
     def _weigh(self, weights: Sequence[float]) -> array[float]:
         """Return the worth of every mention, computed in columns because a long history has millions of them."""
         if not weights:
