@@ -53,7 +53,7 @@ class AnalysisAhead:
             self._worker.put(event.session_id, after_seconds=QUIET_SECONDS)
 
     def analyse(self, session_id: str) -> None:
-        """Analyse a session batch by batch, while nothing arrives.
+        """Analyse a session batch by batch, while nothing arrives and nobody waits for a plan.
 
         Raises:
             NotFound: there is no such session.
@@ -66,8 +66,14 @@ class AnalysisAhead:
             self._closing.wait(REST * (time.thread_time() - began))
 
     def _is_quiet(self) -> bool:
-        """Wait until no message has arrived for a while; return False if this is closing."""
-        while (left := self._arrived + QUIET_SECONDS - time.monotonic()) > 0:
+        """Wait until no message has arrived for a while and nobody waits; return False if this is closing."""
+        while (left := self._left()) > 0:
             if self._closing.wait(left):
                 break
         return not self._closing.is_set()
+
+    def _left(self) -> float:
+        """Return the seconds until it may be quiet; 0 or less if it is. A plan that is being made comes first."""
+        if self._histories.is_computing:
+            return QUIET_SECONDS
+        return self._arrived + QUIET_SECONDS - time.monotonic()

@@ -205,6 +205,12 @@ class Histories:
         finally:
             self._store_contents(session, stored)
 
+    @property
+    def is_computing(self) -> bool:
+        """Return whether a thread waits for a history that is read from the store or completed."""
+        with self._lock:
+            return any(gathering.locked() for gathering in self._gathering.values())
+
     def known(self, session: Session) -> SessionHistory | None:
         """Return the history of a session at its version if it is in memory with all contents."""
         growing = self._growing(session)

@@ -6,11 +6,14 @@ from threading import Thread
 
 import pytest
 
+from scoring.history import Features, with_content
+from scoring.messages import Message
 from tests.waiting import until
 from tests.webapp.building import call, conversation, entries, followed, result
 from webapp.app import App
 from webapp.services.planning import analysis_ahead
 from webapp.services.session import histories
+from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import HAS_CONTENT
 from webapp.store.context import PRUNED
@@ -76,3 +79,35 @@ class TestAMessageThatArrives:
         app.analysis_ahead.close()
         thread.join()
         assert lacking(app) == before != []
+
+
+class TestAPlanThatIsMade:
+    """Somebody waits for it."""
+
+    def test_puts_the_analysis_off(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Otherwise both would analyse the same messages."""
+        monkeypatch.setattr(analysis_ahead, "QUIET_SECONDS", 0.001)
+        followed(app, *conversation(1))
+        before, asked = lacking(app), list[list[int]]()
+
+        def at_first(_: object) -> bool:
+            asked.append(lacking(app))
+            return len(asked) == 1
+
+        monkeypatch.setattr(Histories, "is_computing", property(at_first))
+        app.analysis_ahead.analyse("s")
+        assert asked[:2] == [before, before] != [[], []]
+        assert not lacking(app)
+
+    def test_is_known_while_contents_are_computed(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is made from the history of the session."""
+        followed(app, *conversation(1))
+        seen = set[bool]()
+
+        def computed(features: Features, message: Message) -> Features:
+            seen.add(app.histories.is_computing)
+            return with_content(features, message)
+
+        monkeypatch.setattr(histories, "with_content", computed)
+        app.messages.page("s")
+        assert (seen, app.histories.is_computing) == ({True}, False)
