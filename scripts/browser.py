@@ -2,6 +2,9 @@
 
 In this order: the one that COPPICE_CHROMIUM names, the system's, apt's (as root, where apt is), Playwright's
 own. Playwright's `--with-deps` is never used: it asks for packages that not every Debian has.
+
+The headless shell is preferred: the same browser without windows and controls, which nobody sees in a test. The
+browser tests take a quarter less processor time with it. Playwright's own is a headless shell as well.
 """
 
 from __future__ import annotations
@@ -17,7 +20,15 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 VARIABLE = "COPPICE_CHROMIUM"
-SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SYSTEM_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+# Debian's; where there is no package of the first name, the second is taken.
+PACKAGES = ("chromium-headless-shell", "chromium")
 
 # Chromium takes the last list of features to leave out, so ours repeats Playwright's and adds two: a page and a process
 # that are kept ready for a next one, which cost a tenth of the time of a test.
@@ -113,7 +124,7 @@ def install() -> str:
     if is_root() and shutil.which("apt-get"):
         print("set-up: installing chromium with apt-get", file=sys.stderr)
         if _run("apt-get", "update", "-qq"):
-            _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium")
+            any(_run("apt-get", "install", "-y", "-qq", "--no-install-recommends", name) for name in PACKAGES)
         if found := named_or_system():
             return found
     print("set-up: installing Playwright's own Chromium", file=sys.stderr)

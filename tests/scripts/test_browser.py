@@ -37,12 +37,20 @@ class TestNamedOrSystem:
         monkeypatch.setenv(browser.VARIABLE, str(named))
         assert browser.named_or_system() == str(named)
 
-    @pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
+    @pytest.mark.parametrize(
+        "name", ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
+    )
     def test_is_the_systems_under_any_of_its_names(self, tmp_path: Path, name: str) -> None:
         """Distributions name it differently."""
         assert browser.named_or_system() is None
         installed = program(tmp_path / "bin", name)
         assert browser.named_or_system() == str(installed)
+
+    def test_is_the_headless_shell_before_the_browser_with_windows(self, tmp_path: Path) -> None:
+        """The tests show nobody a window."""
+        program(tmp_path / "bin", "chromium")
+        shell = program(tmp_path / "bin", "chromium-headless-shell")
+        assert browser.named_or_system() == str(shell)
 
     def test_refuses_a_name_that_is_no_program(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A wrong COPPICE_CHROMIUM is said, not passed over."""
@@ -54,21 +62,40 @@ class TestNamedOrSystem:
 class TestInstall:
     """Installing a Chromium on a machine without one."""
 
-    def test_asks_apt_as_root(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        """Root on a Debian gets the system's Chromium, and Playwright is not asked."""
+    @pytest.mark.parametrize(
+        ("packages", "asked_for"),
+        [
+            (("chromium-headless-shell", "chromium"), ("chromium-headless-shell",)),
+            (("chromium",), ("chromium-headless-shell", "chromium")),
+        ],
+        ids=["with a headless shell", "without"],
+    )
+    def test_asks_apt_as_root(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+        packages: tuple[str, ...],
+        asked_for: tuple[str, ...],
+    ) -> None:
+        """Root on a Debian gets the first Chromium that there is a package of, and Playwright is not asked."""
         program(tmp_path / "bin", "apt-get")
         asked: list[tuple[str, ...]] = []
 
         def run(*command: str) -> bool:
             asked.append(command)
-            if "install" in command:
-                program(tmp_path / "bin", "chromium")
-            return True
+            if command[1] == "update":
+                return True
+            if command[-1] in packages:
+                program(tmp_path / "bin", command[-1])
+            return command[-1] in packages
 
         monkeypatch.setattr(browser, "is_root", lambda: True)
         monkeypatch.setattr(browser, "_run", run)
-        assert browser.install() == str(tmp_path / "bin" / "chromium")
-        assert [command[:2] for command in asked] == [("apt-get", "update"), ("apt-get", "install")]
+        assert browser.install() == str(tmp_path / "bin" / asked_for[-1])
+        assert asked == [
+            ("apt-get", "update", "-qq"),
+            *(("apt-get", "install", "-y", "-qq", "--no-install-recommends", name) for name in asked_for),
+        ]
 
     def test_takes_playwrights_own_for_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A user who is not root gets Playwright's Chromium, without its system packages."""
