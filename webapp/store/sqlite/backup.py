@@ -148,10 +148,22 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
 def read_only(path: Path) -> sqlite3.Connection:
     """Return a read-only connection; immutable if no files can be created beside the database either."""
     alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    if not alone:
+        _roll_back(path)
     name = path.absolute().as_uri() + ("?mode=ro&immutable=1" if alone else "?mode=ro")
     return sqlite3.connect(
         name, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256
     )
+
+
+def _roll_back(path: Path) -> None:
+    """Undo the change in which a process was killed; a read-only connection can neither do that nor read before it.
+
+    Only creating a database and putting a copy back use the journal that this needs; later changes use another one.
+    """
+    if path.with_name(path.name + "-journal").exists() and os.access(path, os.W_OK):
+        with closing(sqlite3.connect(path.absolute().as_uri() + "?mode=rw", uri=True)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
 
 
 def _synced(path: Path) -> None:

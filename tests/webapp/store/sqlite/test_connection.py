@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +30,7 @@ from webapp.errors import (
 )
 from webapp.store import Store
 from webapp.store.sqlite import connection
+from webapp.store.sqlite.backup import back_up
 from webapp.store.sqlite.connection import WAITING, Connections
 from webapp.store.usage import Sample
 
@@ -425,6 +428,40 @@ class TestProcessesThatShareAStore:
             ended.set()
             writing.join()
         assert between < 10 * TURNS  # one or two each; hundreds where both only ask again and again
+
+
+class TestAStoreThatAKilledProcessLeft:
+    """A process was killed as it created the store, or put a copy back; SQLite then writes without its log."""
+
+    @pytest.fixture
+    def left(self, tmp_path: Path) -> Path:
+        """A store with half of a change in its file, and what was there before in a journal."""
+        path = tmp_path / "s.db"
+        with closing(Store(path)) as store, store.write():
+            store.small.put_setting("x", "before")
+        code = (
+            "import os, sqlite3, sys; connection = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+            "for sql in ('PRAGMA journal_mode=DELETE', 'PRAGMA cache_size=5', 'BEGIN', 'CREATE TABLE filler (text)',\n"
+            "            'UPDATE settings SET value = 1'): connection.execute(sql)\n"
+            "connection.executemany('INSERT INTO filler VALUES (?)', [('y' * 1000,)] * 500); os._exit(1)"
+        )
+        assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 1
+        assert path.with_name("s.db-journal").stat().st_size
+        return path
+
+    def test_is_as_it_was_before_the_change(self, left: Path) -> None:
+        """It is opened like any other, and can be written to."""
+        with closing(Store(left)) as store:
+            assert setting(store) == "before"
+            with store.write():
+                store.small.put_setting("x", "after")
+            assert setting(store) == "after"
+
+    def test_can_be_copied(self, left: Path) -> None:
+        """A copy is made before anything opens it as well."""
+        back_up(left, left.with_name("copy.db"))
+        with closing(Store(left.with_name("copy.db"))) as store:
+            assert setting(store) == "before"
 
 
 class TestAStoreThatAnotherProcessLocks:
