@@ -16,7 +16,7 @@ COLOURS := $(if $(CI),--colors=off)
 SHARED ?= ../shared
 
 # Browser tests wait a lot, so there is work for more workers than cores. Idle workers take tests from busy ones.
-WORKERS ?= 3
+WORKERS ?= 4
 
 # The programs of the agents, as npm names them, and the Node.js that pi needs. Without `@latest` npm takes the newest
 # version that asks for no newer Node.js than the system's, which is an old one.
