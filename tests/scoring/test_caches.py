@@ -24,7 +24,7 @@ def test_keep_no_long_piece_of_a_text(read: Callable[[str], object], piece: str)
     """Their bound is a number of pieces, so that messages of a million letters would fill the memory."""
     tracemalloc.start()
     try:
-        for letter in "abcd":
+        for letter in "abcdef":
             read((piece.format(letter) * 100_000)[:100_000] + letter)
             read(piece.format(letter * 100_000))
         gc.collect()
