@@ -217,12 +217,11 @@ class Broadcaster:
                 self._forget_rooms()
                 look()
 
-    def close(self) -> bool:
-        """End the thread that sends; return False if it was closed before."""
+    def close(self) -> None:
+        """End the thread that sends."""
         with self._wake:
-            closed, self._closed = self._closed, True
+            self._closed = True
             self._wake.notify()
-        return not closed
 
     def _next_due(self) -> float:
         due = (pending.due_at() for pending in self._pending.values())

@@ -1,10 +1,15 @@
-"""Disconnects pages that lag too far behind, or that may not look any more. They come back for what they missed."""
+"""Disconnects pages that do not answer, lag too far behind or may not look any more.
+
+They come back for what they missed.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
+from engineio.exceptions import SocketIsClosedError
 from socketio import Server
 
 from webapp.access.gate import IDENTITY, Gate
@@ -13,6 +18,16 @@ from webapp.access.identity import Identity
 log = logging.getLogger("coppice.live")
 # Messages that may wait for one client before it is disconnected.
 LAG_LIMIT = 500
+
+
+def disconnect_silent(server: Server) -> None:
+    """Disconnect the pages that no longer answer pings, and forget those that have disconnected."""
+    for sid, client in list(server.eio.sockets.items()):
+        if client.closed:
+            server.eio.sockets.pop(sid, None)
+        elif not client.closing:
+            with suppress(SocketIsClosedError):  # it disconnected meanwhile
+                client.check_ping_timeout()
 
 
 def disconnect_laggards(server: Server) -> None:

@@ -24,7 +24,7 @@ from webapp.errors import Forbidden, Malformed, NotFound, is_failure, to_json
 from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
 from webapp.live.broadcaster import Broadcaster
-from webapp.live.disconnecting import disconnect, disconnect_laggards, disconnect_revoked
+from webapp.live.disconnecting import disconnect, disconnect_laggards, disconnect_revoked, disconnect_silent
 from webapp.live.notices import Payload, notices_of
 from webapp.live.payloads import Payloads
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Sent
@@ -52,6 +52,8 @@ class Gateway:
             manage_session=False,
             json=flask_app.json,
             engineio_logger=quiet_logger(),
+            # `_look` watches them. To end Engine.IO's own thread for it fails while that thread starts.
+            monitor_clients=False,
             # A page that polls would reach another worker each time.
             transports=["websocket"] if app.queue is not None else None,
         )
@@ -98,12 +100,13 @@ class Gateway:
         return last
 
     def _look(self) -> None:
-        """Disconnect the pages that lag or have no access any more."""
+        """Disconnect the pages that do not answer, lag or have no access any more."""
         try:
+            disconnect_silent(self.socketio.server)
             disconnect_laggards(self.socketio.server)
             disconnect_revoked(self.socketio.server, self.gate)
         except Exception:
-            log.exception("cannot disconnect pages that lag or have no access any more")
+            log.exception("cannot disconnect pages that do not answer, lag or have no access any more")
 
     # -- requests from pages
 
@@ -180,11 +183,9 @@ class Gateway:
         """
         if self.app.queue is None:
             self._cancel()
-        first = self.broadcaster.close()
+        self.broadcaster.close()
         for client in list(self.socketio.server.eio.sockets.values()):
             client.close(wait=False)
-        if first:
-            self.socketio.server.shutdown()  # ends the thread that watches clients, which holds the application
         self.websockets.close()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2)
