@@ -236,6 +236,7 @@ class CoppiceSession extends CoppiceElement {
       if (isMissing(error)) return this.#missing(errorOf(error));
       this.#error = errorOf(error);
       this.requestUpdate();
+      if (this.#session) this.#timeline.ask(); // the session came over the live connection
     }
   }
 
@@ -295,7 +296,7 @@ class CoppiceSession extends CoppiceElement {
     this.#chart?.push(session);
     if (before && before.version !== session.version)
       this.#changed(operated || before.messages === session.messages);
-    else if (before && basisOf(before) !== basisOf(session)) this.#changed(true);
+    else if (before ? basisOf(before) !== basisOf(session) : this.#error) this.#changed(true);
     this.requestUpdate();
   }
 

@@ -7,14 +7,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from tests.browser.cable import Cable, cable_to
 from tests.browser.session_page import open_and_settle
-from tests.browser.waiting import fast_forward, holds, intercept, until, without_live_connection
+from tests.browser.waiting import (
+    fast_forward,
+    hold_joining,
+    holds,
+    intercept,
+    members_of,
+    until,
+    without_live_connection,
+)
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
-from webapp.bodies import MessagesQuery, ModelRow
+from webapp.bodies import MessagesQuery, ModelRow, SessionChange
 from webapp.errors import BusyStore
 
 
@@ -292,6 +300,36 @@ class TestALostConnection:
 
 class TestReadsThatFailed:
     """Reads that got no answer while the connection was lost, on a page that missed no event."""
+
+    def test_of_a_session_come_before_it_arrives_over_the_live_connection(
+        self, page: Page, server: Server
+    ) -> None:
+        """Its chart is read all the same."""
+        session = managed(server, 4, tokens=50)
+        intercept(page, "**/stats", lambda route: route.abort())
+        held = hold_joining(page, f"session:{session}")
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.get_by_role("alert").filter(has_text="Could not read this session")).to_be_visible()
+        until(page, lambda: held)
+        held[0]()
+        until(page, lambda: members_of(server, f"session:{session}"))
+        server.app.sessions.patch(session, SessionChange(title="A new title"))
+        expect(page.get_by_role("heading", name="A new title")).to_be_visible()
+        expect(page.locator("token-chart figure")).to_be_visible()
+
+    def test_of_a_session_come_after_it_arrived_over_the_live_connection(
+        self, page: Page, server: Server
+    ) -> None:
+        """Its chart is read all the same."""
+        session = managed(server, 4, tokens=50, title="A title")
+        asked: list[Route] = []
+        intercept(page, "**/stats", asked.append)
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.get_by_role("heading", name="A title")).to_be_visible()
+        for route in asked:
+            route.abort()
+        expect(page.get_by_role("alert").filter(has_text="These numbers may be old")).to_be_visible()
+        expect(page.locator("token-chart figure")).to_be_visible()
 
     def test_are_repeated_in_every_panel_of_a_session(self, page: Page, server: Server) -> None:
         """A panel whose script or content did not arrive shows its content without a click."""

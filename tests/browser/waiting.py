@@ -68,15 +68,16 @@ def intercept(
 
 def open_live(page: Page, server: Server, address: str, room: str = "overview") -> None:
     """Open a page of the server, and return once it gets the events of a room."""
-    manager = server.flask.extensions["coppice.live"].socketio.server.manager
-
-    def members() -> set[str]:
-        rooms = manager.rooms.get("/", {})
-        return {sid for sid, _ in manager.get_participants("/", room)} if room in rooms else set()
-
-    before = members()
+    before = members_of(server, room)
     page.goto(f"{server.url}{address}")
-    until(page, lambda: members() - before)
+    until(page, lambda: members_of(server, room) - before)
+
+
+def members_of(server: Server, room: str) -> set[str]:
+    """Return the ids of the connections that get the events of a room."""
+    manager = server.flask.extensions["coppice.live"].socketio.server.manager
+    rooms = manager.rooms.get("/", {})
+    return {sid for sid, _ in manager.get_participants("/", room)} if room in rooms else set()
 
 
 def hold_joining(page: Page, room: str) -> list[Callable[[], None]]:
