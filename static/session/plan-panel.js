@@ -41,7 +41,8 @@ export class PlanPanel extends CoppiceElement {
   #plan = null;
   /** The request that the plan answers. */
   #request = "";
-  #plannedMessages = 0;
+  /** The session of the plan shown. @type {Api.Session | null} */
+  #planned = null;
   /** Milliseconds until a plan that became stale is made again. */
   #pause = INTERVAL_MS;
   #choices = new Choices();
@@ -68,6 +69,7 @@ export class PlanPanel extends CoppiceElement {
   /** @param {Api.Session | null} session */
   set session(session) {
     this.#session = session;
+    if (!this.#stale) this.#planned = session;
     this.#followChanges();
     this.requestUpdate();
   }
@@ -276,7 +278,7 @@ export class PlanPanel extends CoppiceElement {
       this.#plan = plan;
       this.#request = JSON.stringify(request);
       this.#pause = pauseAfter(performance.now() - began, INTERVAL_MS, SHARE);
-      this.#plannedMessages = session.messages;
+      this.#planned = this.#stale ? session : this.#session;
       this.#noPlan = "";
       this.emit("plan-changed", { plan });
       this.#followChanges();
@@ -335,7 +337,7 @@ export class PlanPanel extends CoppiceElement {
     return html`<div class="panel-body">
         <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
         ${this.#noPlan && problem("No plan", this.#noPlan, "plan-again")} ${this.#remark(session)}
-        ${plan ? this.#body(plan, session) : this.#withoutPlan(session)}
+        ${plan ? this.#body(plan, this.#planned ?? session) : this.#withoutPlan(session)}
       </div>
       ${plan && this.#foot(plan)}`;
   }
@@ -357,7 +359,7 @@ export class PlanPanel extends CoppiceElement {
     if (this.#note) return html`<p class="row note-box" role="status">${this.#note}</p>`;
     if (!this.#held) return "";
     return html`<p class="row note-box" role="status">
-      ${sinceSentence(this.#plannedMessages, messages, this.#outdated)}
+      ${sinceSentence(this.#planned?.messages ?? 0, messages, this.#outdated)}
       <button class="small" data-act="plan-again">Plan again</button>
     </p>`;
   }

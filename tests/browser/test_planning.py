@@ -295,14 +295,19 @@ class TestGrowing:
         assert failed == []
 
     def test_waits_while_the_pointer_is_on_it(self, page: Page, server: Server) -> None:
-        """The page reports new messages, and makes a new plan after the pointer leaves."""
+        """The page reports new messages, and makes a new plan after the pointer leaves. Until then all of the old plan
+        stays, its bars too.
+        """
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_role("button", name="See the plan").click()
         page.locator("button.group").first.click()
         page.locator(".group-rows li").nth(2).hover()
-        feed(server, session, 2, start=60)
+        bars = page.locator(".plan-bars")
+        before = bars.inner_html()
+        feed(server, session, 2, tokens=4_000, start=60)
         expect(page.locator(".note-box")).to_contain_text("2 messages came since this plan was made")
+        assert bars.inner_html() == before
         with page.expect_response("**/plan"):
             page.mouse.move(300, 300)
         expect(page.locator(".note-box")).to_have_count(0)
