@@ -31,6 +31,13 @@ OPTIONS = (
 )  # fmt: skip
 TEMPLATE = "coppice_template"
 PASSWORD = "a/secret:word"  # in addresses it is quoted
+# Counts the connections to the same database that wait for a lock: other workers have their own databases. It does not
+# ask for the activity of the server, which a transaction sees as it was at first.
+WAITING = """
+SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (
+    SELECT pid FROM pg_locks JOIN pg_database ON oid = database WHERE datname = current_database()
+)
+"""
 _NUMBERS = count(1)
 # Stops a server whose run was killed.
 GUARD = """

@@ -9,7 +9,7 @@ from threading import Event, Thread
 import pytest
 
 from tests.outside import program
-from tests.postgresql import Cluster
+from tests.postgresql import WAITING, Cluster
 from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import BusyStore, ClosedStore, StoreError
@@ -43,7 +43,7 @@ def other(server: Server) -> Iterator[Store]:
 
 def waiting(store: Store) -> int:
     """Return the number of connections that wait for a lock."""
-    return int(store.db.value("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+    return int(store.db.value(WAITING))
 
 
 class TestLocks:

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from tests.outside import TABLES
-from tests.postgresql import Cluster
+from tests.postgresql import WAITING, Cluster
 from tests.waiting import until
 from webapp.config import Server
 from webapp.errors import ForeignStore, StoreError
@@ -138,12 +138,11 @@ class TestSchema:
 
     def test_is_found_by_those_that_waited_while_it_was_made(self, server: Server) -> None:
         """A connection that did not find a table, and then waited, hears of it only when it locks another."""
-        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND NOT granted"
         with ThreadPoolExecutor(8) as pool:
             with psycopg.connect(server.url) as first:
                 first.execute("SELECT pg_advisory_xact_lock(%s, 0)", (STORE_LOCK,))
                 opened = [pool.submit(Store, server) for _ in range(8)]
-                until(lambda: first.execute(waiting, (STORE_LOCK,)).fetchone() == (8,))
+                until(lambda: first.execute(WAITING).fetchone() == (8,))
                 # One table alone: of a whole schema a connection may hear by itself.
                 first.execute("CREATE TABLE schema_steps (name TEXT PRIMARY KEY)")
                 for name in (SINCE, *STEPS):
