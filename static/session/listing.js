@@ -7,7 +7,7 @@ import { reasonOf } from "../shared/problem.js";
 import { Refresher } from "../shared/refresher.js";
 import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-head.js";
 import { Loaded } from "./loaded.js";
-import { newer, withFates } from "./rows.js";
+import { newer, withFates, withTexts } from "./rows.js";
 import { FIRST } from "./viewport.js";
 
 /** Filters whose rows depend on a plan. */
@@ -179,6 +179,18 @@ export class Listing {
     return api.messages(this.#list.sessionId, query, this.#refresher.signal);
   }
 
+  /** Reads rows. Where all were there before, their texts, which are most of a page, come only once.
+   * @param {number} from @param {Partial<import("../shared/api.js").PageQuery> & { limit: number }} more */
+  async #fetchRows(from, more) {
+    const query = { ...more, offset: from };
+    const span = { from, to: Math.min(from + more.limit, this.total) };
+    if (this.rows.size === 0 || this.#picked.open.size > 0 || this.rows.missing(span))
+      return this.#fetch(query);
+    const page = await this.#fetch({ ...query, brief: true });
+    const messages = withTexts(this.rows.all, page.messages);
+    return messages ? { ...page, messages } : this.#fetch(query);
+  }
+
   /** The page to show. While a new plan replaces the one on the page, rows keep their fates; null where the
    * plan decides which rows are shown. @param {Api.Page} page */
   #withKnownFates(page) {
@@ -215,7 +227,7 @@ export class Listing {
     const limit = Math.max(FIRST, to - from);
     const last = held ? head : undefined;
     const page = this.#withKnownFates(
-      await this.#fetch({ offset: from, limit, last, at_once: atOnce || undefined }),
+      await this.#fetchRows(from, { limit, last, at_once: atOnce || undefined }),
     );
     if (signal.aborted || !page) return;
     const changesNothing = this.#isPlanning && !page.pending && page.total === 0;

@@ -47,3 +47,11 @@ export function withFates(shown, fresh) {
     return { ...now, fate, reason, cause, tokens_after };
   });
 }
+
+/** Puts the known texts into a page that was read without them; null where one is not known, or has grown.
+ * @param {Api.Message[]} known @param {Api.Message[]} brief @returns {Api.Message[] | null} */
+export function withTexts(known, brief) {
+  const texts = new Map(known.map(({ id, chars, text }) => [`${id} ${chars}`, text]));
+  const whole = brief.map((now) => ({ ...now, text: texts.get(`${now.id} ${now.chars}`) ?? null }));
+  return whole.every(({ text }) => text !== null) ? /** @type {Api.Message[]} */ (whole) : null;
+}

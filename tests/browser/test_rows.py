@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.session_page import open_session, row
+from tests.browser.session_page import open_and_settle, open_session, row
 from tests.browser.waiting import LIST, drawn, hold, holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.bodies import MessagesQuery, PruneBody
+from webapp.routes.api.messages import BRIEF_CHARS
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 SLIDING = re.compile(r"\bentering\b")
@@ -121,6 +122,22 @@ class TestRowsThatLeave:
         server.app.operations.drop(session, identity(server, session, 3))
         expect(row(page, 3)).to_have_attribute("data-fate", "out")
         expect(row(page, 3)).to_be_in_viewport()
+
+
+class TestRowsThatAreReadAgain:
+    """Rows whose fates may have changed."""
+
+    def test_keep_their_texts_which_come_only_once(self, page: Page, server: Server) -> None:
+        """An answer without texts changes the fate of a row, and its text stays whole."""
+        session = managed(server, 12, tokens=200)
+        open_and_settle(page, f"{server.url}/sessions/{session}")
+        text = row(page, 3).locator(".what")
+        said = text.inner_text()
+        with page.expect_response(re.compile(f"{LIST.pattern}.*brief=true")) as brief:
+            server.app.operations.drop(session, identity(server, session, 3))
+        assert max(len(one["text"]) for one in brief.value.json()["messages"]) <= BRIEF_CHARS < len(said)
+        expect(row(page, 3)).to_have_attribute("data-fate", "out")
+        expect(text).to_have_text(said)
 
 
 class TestNewRows:

@@ -1,7 +1,7 @@
 // static/session/rows.js: what the message list does with its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { bracketOf, canDrop, canShorten, newer, withFates } from "../../../static/session/rows.js";
+import { bracketOf, canDrop, canShorten, newer, withFates, withTexts } from "../../../static/session/rows.js";
 import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
@@ -72,6 +72,34 @@ describe("rows while a new plan is made", () => {
         [2, "goes", 99],
         [1, "out", 10],
       ],
+    );
+  });
+});
+
+describe("rows that are read again without their texts", () => {
+  const known = [
+    message({ number: 2, text: "long", chars: 90 }),
+    message({ number: 1, text: "short", chars: 5 }),
+  ];
+  it("keep the known ones", () => {
+    const brief = known.map((one) => ({ ...one, text: "l…", fate: /** @type {const} */ ("goes") }));
+    const whole = withTexts(known, brief);
+    assert.deepEqual(
+      whole?.map(({ text, fate }) => [text, fate]),
+      [
+        ["long", "goes"],
+        ["short", "goes"],
+      ],
+    );
+  });
+  it("are read in full where one is new or has grown", () => {
+    assert.equal(withTexts(known, [message({ number: 3, text: "n…" })]), null);
+    assert.equal(
+      withTexts(
+        known,
+        known.map((one) => ({ ...one, chars: 91 })),
+      ),
+      null,
     );
   });
 });
