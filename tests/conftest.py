@@ -14,11 +14,12 @@ import shutil
 import socket
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx import create_ssl_context
 from hypothesis import HealthCheck, settings
 from werkzeug.routing import Rule
 
@@ -66,6 +67,13 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(50_000, 10, 10)
         gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Collect garbage once more, and exclude what is left: pytest and the end of Python would visit it all again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -147,6 +155,14 @@ def rules_compiled_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rule, "_compile_builder", compiled)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def authorities_read_once() -> Iterator[None]:
+    """Read the certificates of all authorities once for the HTTP clients of a worker, not once for each client."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpx._transports.default.create_ssl_context", cache(create_ssl_context))
         yield
 
 
