@@ -155,15 +155,15 @@ class Offers:
             else:
                 outputs[position] = output
                 cost += output.frame
-        rates = [rate for output in outputs.values() for rate in output.rates(self.coverage.left)]
-        if max(rates, default=0.0) <= NOTHING:
+        rates = {position: output.rates(self.coverage.left) for position, output in outputs.items()}
+        if max(map(max, rates.values()), default=0.0) <= NOTHING:
             return None
-        return self._cut(head, densest_first(rates, outputs), seen, cost, outputs, room)
+        return self._cut(head, rates, seen, cost, outputs, room)
 
     def _cut(
         self,
         head: int,
-        rows: Iterable[MessageRow],
+        rates: Mapping[int, Sequence[float]],
         seen: set[int],
         cost: float,
         outputs: dict[int, Output],
@@ -171,10 +171,10 @@ class Offers:
     ) -> Offer:
         """Return the unit with rows added while they raise the rate.
 
-        `seen` are the mentions that stay in any case; those of the rows that always stay are added to it.
+        `rates` are those of the rows of each output. `seen` are the mentions that stay in any case; those of the rows
+        that always stay are added to it.
         """
-        left, power = self.coverage.left, self.power
-        worth = left.__getitem__
+        worth, power = self.coverage.left.__getitem__, self.power
         chosen = [(position, row) for position, output in outputs.items() for row in output.key_rows]
         taken = {position: set(output.key_rows) for position, output in outputs.items()}
         for position, row in chosen:
@@ -183,16 +183,15 @@ class Offers:
         gain = sum(map(worth, seen))
         rate = gain / max(1.0, cost) ** power
         first = True
-        for position, row in rows:
-            own = taken[position]
-            if row in own:
+        for position, row in densest_first(rates):
+            own, output = taken[position], outputs[position]
+            if row in own or cost + output.least(row) + len(outputs) > room:
                 continue
-            output = outputs[position]
             new = {n for n in output.mentions_of(row) if n not in seen}
             add = sum(map(worth, new))
             if add <= 0.0:
                 continue
-            block, price = output.block(row, own, left)
+            block, price = output.block(row, own, rates[position])
             if cost + price + len(outputs) > room:
                 continue
             if len(block) > 1:
@@ -234,21 +233,21 @@ class Offers:
         Changes `shortened`; returns the room left.
         """
         outputs = {position: self._outputs[position] for position in sorted(shortened)}
-        rates = [rate for output in outputs.values() for rate in output.rates(self.coverage.left)]
-        for position, row in densest_first(rates, outputs):
-            output = outputs[position]
-            tokens, kept = shortened[position]
-            if row in kept:
+        left = self.coverage.left
+        rates = {position: output.rates(left) for position, output in outputs.items()}
+        for position, row in densest_first(rates):
+            output, (tokens, kept) = outputs[position], shortened[position]
+            if row in kept or output.least(row) > room:
                 continue
-            block, price = output.block(row, kept, self.coverage.left)
+            if self.coverage.gain(output.mentions_of(row)) <= NOTHING:
+                continue
+            block, price = output.block(row, kept, output.rates(left))
             cost = ceil(price)
             if cost > room or tokens + cost >= self._tokens[position]:
                 continue
-            mentions = [n for one in block for n in output.mentions_of(one)]
-            if self.coverage.gain(output.mentions_of(row)) > NOTHING:
-                shortened[position] = ShortenedMessage(tokens + cost, (*kept, *block))
-                room -= cost
-                self.coverage.cover(mentions, position)
+            shortened[position] = ShortenedMessage(tokens + cost, (*kept, *block))
+            room -= cost
+            self.coverage.cover([n for one in block for n in output.mentions_of(one)], position)
         for position in sorted(shortened, reverse=True):
             more = self._tokens[position] - shortened[position].tokens
             if more <= room:

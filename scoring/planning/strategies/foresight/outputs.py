@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter, sub, truediv
 
 from scoring.history import MARK_CHARS, TAIL, Row, Rows
@@ -43,8 +43,17 @@ class Output:
         upto = self._at(list(accumulate(map(left.__getitem__, self._mentions), initial=0.0)))
         return list(map(truediv, map(sub, upto[1:], upto), self.prices))
 
-    def block(self, row: int, taken: Collection[int], left: Sequence[float]) -> tuple[tuple[int, ...], float]:
-        """Return the rows that are added with a row to those taken, itself first, and their cost."""
+    def least(self, row: int) -> float:
+        """Return the least that a row can cost: as if it closed a gap."""
+        return self.prices[row] - self.mark
+
+    def block(
+        self, row: int, taken: Collection[int], rates: Sequence[float]
+    ) -> tuple[tuple[int, ...], float]:
+        """Return the rows that are added with a row to those taken, itself first, and their cost.
+
+        `rates` are the rates of all rows.
+        """
         lines, pieces, price = self._lines, self._pieces, self.prices[row]
         # A neighbour is the row before or after it, with at most one blank line between them.
         before = row > 0 and lines[row] - lines[row - 1] <= 2
@@ -58,7 +67,7 @@ class Output:
         if not before and not after:
             return (row,), price + self.mark
         other = row + 1 if after else row - 1
-        if before and after and self._rate(row - 1, left) > self._rate(other, left):
+        if before and after and rates[row - 1] > rates[other] + NOTHING:
             other = row - 1
         return (row, other), price + self.prices[other] + self.mark
 
@@ -73,10 +82,6 @@ class Output:
             parts.append(at)
         price = sum([self.prices[part] for part in parts])
         return tuple(reversed(parts)), price + (self.mark if pieces[at] <= TAIL else 0.0)
-
-    def _rate(self, row: int, left: Sequence[float]) -> float:
-        """Return the remaining worth of a row per token."""
-        return sum(map(left.__getitem__, self.mentions_of(row))) / self.prices[row]
 
     def priced(self, rows: Collection[int]) -> float:
         """Return the cost of rows with the marks between them."""
@@ -100,22 +105,15 @@ class Output:
         return Row(self._lines[row], self._pieces[row])
 
 
-def densest_first(rates: Sequence[float], outputs: Mapping[int, Output]) -> Iterator[tuple[int, int]]:
+def densest_first(rates: Mapping[int, Sequence[float]]) -> Iterator[tuple[int, int]]:
     """Yield message and number of each row that adds something, the highest rate per token first.
 
-    Among equal rates the order is that of the rows. `rates` are the rates of all rows, one output after the other.
+    Among equal rates the order is that of the rows. `rates` are those of the rows of each message's output.
     """
-    order = sorted(range(len(rates)), key=rates.__getitem__, reverse=True)
-    positions = list(outputs)
-    if len(positions) == 1:
-        for number in order:
-            if rates[number] <= NOTHING:
-                break
-            yield positions[0], number
-        return
-    starts = [0, *accumulate([len(output.prices) for output in outputs.values()])]
-    for number in order:
-        if rates[number] <= NOTHING:
+    every = list(chain.from_iterable(rates.values()))
+    positions, starts = list(rates), [0, *accumulate(map(len, rates.values()))]
+    for number in sorted(range(len(every)), key=every.__getitem__, reverse=True):
+        if every[number] <= NOTHING:
             break
         place = bisect_right(starts, number) - 1
         yield positions[place], number - starts[place]

@@ -17,11 +17,11 @@ class TestOutput:
         """Rows are ordered by worth per token; covered ones add nothing."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
         left = [0.0, 0, 0, 2.0, 0, 1.0]
-        assert list(densest_first(output.rates(left), {7: output})) == [(7, 2), (7, 0)]
+        assert list(densest_first({7: output.rates(left)})) == [(7, 2), (7, 0)]
         left[3] = 0.0
-        both = {7: output, 9: output}
-        assert list(densest_first(2 * output.rates(left), both)) == [(7, 0), (9, 0), (7, 2), (9, 2)]
-        assert list(densest_first(output.rates([0.0] * 6), {7: output})) == []
+        both = {7: output.rates(left), 9: output.rates(left)}
+        assert list(densest_first(both)) == [(7, 0), (9, 0), (7, 2), (9, 2)]
+        assert list(densest_first({7: output.rates([0.0] * 6)})) == []
 
     def test_names_marks_by_their_numbers_in_the_history(self) -> None:
         """And rows by their place in the text."""
@@ -34,8 +34,8 @@ class TestOutput:
         text = "\n".join(f"line_{n} of them" for n in range(9))
         content = content_of(text, [text])
         output = Output(content.rows, array("I", range(len(content.names.split("\n")))), 0.25)
-        left = [1.0] * 9
-        assert set(output.block(4, set(), left)[0]) == {4, 5}
-        assert output.block(4, {5}, left)[0] == (4,)
-        assert output.block(4, {3, 5}, left)[1] < output.block(4, {5}, left)[1]
+        rates = output.rates([1.0] * 9)
+        assert set(output.block(4, set(), rates)[0]) == {4, 5}
+        assert output.block(4, {5}, rates)[0] == (4,)
+        assert output.least(4) == output.block(4, {3, 5}, rates)[1] < output.block(4, {5}, rates)[1]
         assert output.priced({4, 5}) < output.priced({4, 6})
