@@ -54,8 +54,8 @@ def describe(path: Path) -> Origin:
         return found
     head = b"" if found.parent_id else read_head(path)
     parent = found.parent_id or _parent_in(head)
-    if parent is None and b"\n" not in head and len(head) < HEAD_BYTES:
-        return Origin()  # its first row is still being written
+    if parent is None and _is_begun(head):
+        return Origin()  # the row that names its parent is still to come
     beside = path.with_suffix(".meta.json")
     about = {} if leads_out(beside, path.parent) else object_of(read_json_file(beside))
     title, kind = optional(about.get("description")), optional(about.get("agentType"))
@@ -95,6 +95,12 @@ def _parent_in(head: bytes) -> str | None:
         if isinstance(row, str) and (found := re.search(rb'"sessionId":"([^"\\]+)"', line)):
             return found[1].decode("utf-8", "replace")
     return None
+
+
+def _is_begun(head: bytes) -> bool:
+    """Return whether a file has no message yet: its first row is still being written, or its rows so far are notes."""
+    rows = [parse(line) for line in head.split(b"\n")[:-1] if line.strip()]
+    return len(head) < HEAD_BYTES and all(isinstance(row, dict) and "message" not in row for row in rows)
 
 
 def settings(env: Mapping[str, str]) -> Path:

@@ -56,6 +56,7 @@ from webapp.agents.records import (
 
 SOURCE = "gemini-cli"
 MAX_DOCUMENT = 64 << 20
+_HEAD = 4096  # bytes, of which the first contain the session's id
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
@@ -75,8 +76,17 @@ def _describe(path: Path) -> Origin:
     ):
         return Origin()  # a document that was resumed continues in lines
     if folder == "chats":
-        return Origin(session_in(read_head(path, 4096)) or path.stem)
+        head = read_head(path, _HEAD)
+        session = session_in(head)
+        if session is None and len(head) < _HEAD and _is_unfinished(path, head):
+            return Origin()  # its id is still being written
+        return Origin(session or path.stem)
     return Origin(f"{folder}.agent-{path.stem}", folder, None, "sub-agent") if above == "chats" else Origin()
+
+
+def _is_unfinished(path: Path, head: bytes) -> bool:
+    """Return whether the first row is not complete yet, or the agent has emptied a document to write it again."""
+    return not head if path.suffix == ".json" else b"\n" not in head
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:

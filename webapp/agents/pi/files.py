@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import folder_of, read_head, transcripts_below
+from webapp.agents.reading.finding import folder_of, read_first_row, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -35,7 +35,7 @@ def extension(env: Mapping[str, str]) -> Path:
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
     """Return the sessions below `root`, newest first. Reads the first row of each."""
-    return transcripts_below(root, ".jsonl", SOURCE, lambda path: origin(path, read_head(path, _HEAD)))
+    return transcripts_below(root, ".jsonl", SOURCE, lambda path: origin(path, read_first_row(path, _HEAD)))
 
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:

@@ -9,6 +9,7 @@ could make us show any file of this user.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import logging
 import os
@@ -153,12 +154,18 @@ def reason_of(error: OSError) -> str:
 
 
 def read_head(path: Path, size: int = HEAD_BYTES) -> bytes:
-    """Return the first bytes of a file; empty if it cannot be read."""
+    """Return the first bytes of a file without a byte order mark; empty if it cannot be read."""
     try:
         with open_file(path) as file:
-            return file.read(size)
+            return file.read(size).removeprefix(codecs.BOM_UTF8)
     except OSError:
         return b""
+
+
+def read_first_row(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, as many as its first row needs if that is longer than `size`."""
+    head = read_head(path, size)
+    return head if b"\n" in head or len(head) < size - len(codecs.BOM_UTF8) else read_head(path)
 
 
 def session_in(head: bytes) -> str | None:

@@ -58,14 +58,19 @@ class TestDiscovery:
         assert (file.session_id, file.parent_id) == ("agent-z", None)
 
     def test_waits_for_the_row_that_names_an_agents_parent(self, tmp_path: Path) -> None:
-        """Beside its session, a file whose first row is only half written is not a session yet."""
+        """Beside its session, a file with half a row, or only with notes of no session, is not a session yet."""
         path = tmp_path / "agent-z.jsonl"
-        for half in ("", '{"isSidechain":true,"session'):
+        for half in ("", '{"isSidechain":true,"session', '{"type":"novelty"}\n{"isSidech'):
             path.write_text(half)
             assert list(discover(tmp_path)) == []
         path.write_text(f'{{"isSidechain":true,"sessionId":"{MAIN}","type":"user"}}\n')
         (file,) = discover(tmp_path)
         assert (file.session_id, file.parent_id) == (f"{MAIN}.agent-z", MAIN)
+
+    def test_names_an_agent_without_a_session_by_its_file(self, tmp_path: Path) -> None:
+        """Its first message names no session, so none is waited for."""
+        (tmp_path / "agent-z.jsonl").write_text('{"type":"novelty"}\n{"type":"user","message":{}}\n')
+        assert [(file.session_id, file.parent_id) for file in discover(tmp_path)] == [("agent-z", None)]
 
 
 class TestNames:

@@ -278,6 +278,24 @@ class TestDiscovery:
             (tmp_path / "chats" / name).write_text('{"sessionId": "s"}\n')
         assert [f.path.name for f in gemini_cli.discover(tmp_path)] == ["session-a.jsonl"]
 
+    def test_waits_for_the_id_of_a_session(self, tmp_path: Path) -> None:
+        """A file that was just created or emptied would otherwise be a second session, named after the file."""
+        chats = tmp_path / "chats"
+        chats.mkdir()
+        (chats / "session-a.jsonl").write_text('{"sessionI')
+        (chats / "session-b.json").write_text("")
+        assert list(gemini_cli.discover(tmp_path)) == []
+        for name in ("session-a.jsonl", "session-b.json"):
+            (chats / name).write_text(f'{{"sessionId": "id of {name}"}}\n')
+        assert {f"id of {f.path.name}" == f.session_id for f in gemini_cli.discover(tmp_path)} == {True}
+
+    def test_names_a_session_without_an_id_after_its_file(self, tmp_path: Path) -> None:
+        """Its first row, or its document, is there, so no id will follow."""
+        (tmp_path / "chats").mkdir()
+        (tmp_path / "chats" / "session-a.jsonl").write_text('{"kind": "main"}\n')
+        (tmp_path / "chats" / "session-b.json").write_text('{"messages": []}')
+        assert {f.session_id for f in gemini_cli.discover(tmp_path)} == {"session-a", "session-b"}
+
     def test_follows_the_environment(self) -> None:
         """The folder is GEMINI_CLI_HOME or in the home folder."""
         assert gemini_cli.roots({"HOME": "/h"}) == [Path("/h/.gemini/tmp")]

@@ -32,6 +32,13 @@ def test_other_files_are_ignored(tmp_path: Path) -> None:
     assert [file.session_id for file in discover(tmp_path)] == ["y"]
 
 
+def test_a_long_first_row_names_the_session(tmp_path: Path) -> None:
+    """It is found as an import of the file finds it."""
+    row = '{"type":"session","prompt":"%s","id":"y"}\n' % ("x" * 9_000)
+    (tmp_path / "2026_y.jsonl").write_text(row)
+    assert [file.session_id for file in discover(tmp_path)] == ["y"]
+
+
 def test_rows_are_recognised_by_their_fields() -> None:
     """This covers a first row and entries with a parent or message, but not rows of other agents."""
     assert match_score({"type": "session", "id": "a", "timestamp": "t"}) == 2

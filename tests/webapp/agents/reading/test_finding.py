@@ -110,3 +110,9 @@ def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real" / "a.jsonl").write_text("{}")
     (tmp_path / "root").symlink_to(tmp_path / "real")
     assert len(list_files(tmp_path / "root", ".jsonl")) == 1
+
+
+def test_a_head_has_no_byte_order_mark(tmp_path: Path) -> None:
+    """An editor can have added one, and the first row names the session."""
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf{}\n")
+    assert read_head(tmp_path / "a.jsonl") == b"{}\n"
