@@ -136,6 +136,24 @@ def support(random: Random) -> Made:
     return Made(s.messages, [task, rules, "Shall I go ahead?"])
 
 
+def correction(random: Random) -> Made:
+    """Return a dialogue of a shop whose customer corrects the address of the first message."""
+    task = f"My order W{random.randrange(10**6)} is broken, please send another one to 12 Elm Street, Leeds."
+    corrected = "Sorry, I gave you the wrong address. We have moved to York, it is 98 Oak Lane there."
+    s = Session(random, ("system", "You serve the customers of a shop."), ("user", task))
+    s.assistant("I have booked a replacement to 12 Elm Street, Leeds.")
+    place = random.randrange(5, 20)
+    for n in range(30):
+        if n == place:
+            s.user(corrected)
+            s.assistant("Thank you, I have corrected that.")
+        s.user(f"And what about the {random.choice(THINGS)}, does part {n} come with it?")
+        s.call("search", chatter(random, 3), query=f"part {n}")
+        s.assistant(f"Part {n} comes with the {random.choice(THINGS)}, and can be ordered alone, too.")
+    s.user("Thanks. Please send me a summary of all that.")
+    return Made(s.messages, [task, corrected])
+
+
 def facts(random: Random) -> Made:
     """Return a chat of short facts among long answers; the last question asks for one of them."""
     fact = "My sister Johanna is allergic to walnuts."
@@ -162,7 +180,7 @@ def in_text(random: Random) -> Made:
 KINDS: Mapping[str, Callable[[Random], Made]] = {
     "a buried prohibition": prohibition, "a decision that is overridden": decision, "an exception to a rule": exception,
     "a test run that failed": failure, "a plan that is written again": plan, "a file that is edited": edited,
-    "a dialogue of a shop": support, "short facts among long answers": facts,
+    "a dialogue of a shop": support, "a corrected address": correction, "short facts among long answers": facts,
     "an agent in plain text, after a demonstration": in_text,
 }  # fmt: skip
 

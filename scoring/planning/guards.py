@@ -1,8 +1,8 @@
 """Guards: the messages whose loss would mislead a reader of the rest.
 
-These are the task, the rules that users set, the open plan, the newest unresolved errors, and the model's last
-statement. They are found from cues only, for every strategy, and protected within a share of the budget
-(`scoring.planning.protection`).
+These are the task, the rules that users set, what users take back, the open plan, the newest unresolved errors, and
+the model's last statement. They are found from cues only, for every strategy, and protected within a share of the
+budget (`scoring.planning.protection`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from scoring.history import ABOUT_ONESELF, MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, History, recognise
+from scoring.history import (
+    ABOUT_ONESELF,
+    CORRECTION,
+    MACHINE_MADE,
+    RULE,
+    SHORT,
+    STATEMENT,
+    STRICT,
+    History,
+    recognise,
+)
 from scoring.history.cues.calls import LOOK, PLAN, STEP
 from scoring.planning.file_changes import taken_back
 from scoring.signals.relevance import FEW_OUTPUTS
@@ -24,15 +34,17 @@ MOST_STEPS = 12  # calls that change single steps of a plan
 class Guards(NamedTuple):
     """Positions of guarded messages by reason; `rules` and `steps` newest first, rules that forbid before others.
 
-    `lacking` are messages in which users say what they do not know or have, newest first; `spoken` are the messages
-    that users wrote themselves, `plan` is the newest list of steps, `old_plans` those it replaces, `steps` the newest
-    changes of single steps after it. `resolved` maps failures to the newest outcome of the same act, which is none.
-    `taken_back` pairs edits with later ones that removed lines of theirs.
+    `corrections` are messages in which users take back what they said, and `lacking` those in which they say what they
+    do not know or have, newest first; `spoken` are the messages that users wrote themselves, `plan` is the newest list
+    of steps, `old_plans` those it replaces, `steps` the newest changes of single steps after it. `resolved` maps
+    failures to the newest outcome of the same act, which is none. `taken_back` pairs edits with later ones that removed
+    lines of theirs.
     """
 
     spoken: list[int]
     task: list[int]
     rules: list[int]
+    corrections: list[int]
     lacking: list[int]
     plan: int | None
     old_plans: list[int]
@@ -45,7 +57,7 @@ class Guards(NamedTuple):
     @classmethod
     def none(cls, history: History) -> Guards:
         """Return empty guards; all user messages count as written by users themselves."""
-        return cls(history.own_words, [], [], [], None, [], [], [], {}, (), None)
+        return cls(history.own_words, [], [], [], [], None, [], [], [], {}, (), None)
 
 
 def find(history: History) -> Guards:
@@ -59,6 +71,7 @@ def find(history: History) -> Guards:
         spoken,
         [] if conversation else _task(history, spoken),
         _rules(speech, spoken, STRICT if conversation else RULE),
+        [p for p in reversed(spoken) if CORRECTION in speech[p]],
         [] if conversation else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
         newest,
         plans[:-1],

@@ -2,9 +2,9 @@
 
 System messages, the last unit, pinned and spared messages, and the fresh tail are always kept, whatever they cost. The
 last user message is protected if there is room beside those, and so is the last that no program wrote. The task, rules
-that users set, the open plan, the newest unresolved errors, the last statement and the user's own words are
-protected within shares of the budget. A unit is protected for the first cause below that applies. It is kept whole,
-except the units that a strategy may shorten (`Protection.guarded`).
+that users set, what they take back, the open plan, the newest unresolved errors, the last statement and the user's own
+words are protected within shares of the budget. A unit is protected for the first cause below that applies. It is kept
+whole, except the units that a strategy may shorten (`Protection.guarded`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ REASONS = {
     "last_user": "protected: the last user message",
     "task": "protected: the task",
     "rule": "protected: a rule of the user",
+    "correction": "protected: a correction by the user",
     "plan": "protected: the open plan",
     "error": "protected: the newest unresolved error",
     "statement": "protected: the last statement",
@@ -149,8 +150,8 @@ class _Share:
     def protect_words(self, guards: Guards) -> None:
         """Protect what users said: the last message, the task, then the rules, each with the question it answers.
 
-        Rules have the whole share for themselves, however much the task takes. What users do not know or have comes
-        after them, so that they are not asked again.
+        Rules have the whole share for themselves, however much the task takes. Corrections come after them, because
+        what they correct is often in the task; then what users do not know or have, so that they are not asked again.
         """
         whole = self.left
         for cause, positions in (("last_user", guards.spoken[-1:]), ("task", guards.task)):
@@ -159,6 +160,8 @@ class _Share:
         self.left = whole
         for position in guards.rules:
             self._protect("rule", position)
+        for position in guards.corrections:
+            self._protect("correction", position)
         for position in guards.lacking:
             self._protect("user_words", position)
         self.left = max(0, whole - self.spent)

@@ -94,9 +94,9 @@ class Settings:
     user_words_messages_percent: float = 20.0
     """Users' words are kept only in sessions in which users write at most this share of the messages."""
     guarded_percent: float = 15.0
-    """The task, users' rules, the open plan, the newest unresolved error and the last statement are kept first, up
-    to this share of the budget that is left after what is always kept. The rules can take the whole share, and so
-    can the task; half a share always remains for the others. 0 guards nothing.
+    """The task, users' rules and corrections, the open plan, the newest unresolved error and the last statement are
+    kept first, up to this share of the budget that is left after what is always kept. The rules can take the whole
+    share, and so can the task; half a share always remains for the others. 0 guards nothing.
     """
     mark_changed: bool = True
     """In kept outputs, mark the lines that were removed by an edit which is itself dropped."""

@@ -39,7 +39,7 @@ export const SECTIONS = {
       user_words_messages_percent | Kept if users write at most | % of all
         | If they write more of the messages, the session is a conversation and the scores decide.
       guarded_percent | Task, rules and plan, at most | % of budget
-        | Kept first: the task, your rules, the open plan, the newest unresolved error, the last statement.
+        | Kept first: task, your rules and corrections, open plan, newest unresolved error, last statement.
       mark_changed | Mark changed lines |
         | In outputs that stay, marks the lines that a later edit removed, if that edit is dropped.
       strategy | Strategy`),

@@ -14,6 +14,7 @@ from scoring.history.content.key_lines import is_failure
 from scoring.history.cues.calls import CallCue, Edit, cue_of_call
 from scoring.history.cues.speech import (
     ABOUT_ONESELF,
+    CORRECTION,
     MACHINE_MADE,
     RULE,
     SHORT,
@@ -68,6 +69,7 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
 __all__ = [
     "ABOUT_ONESELF",
     "BY_PROGRAM",
+    "CORRECTION",
     "MACHINE_MADE",
     "NO_CUES",
     "RULE",

@@ -1,21 +1,24 @@
-"""Cues of a message's words: rules, short answers, statements, and user messages that a program wrote.
+"""Cues of a message's words: rules, corrections, short answers, statements, and user messages that a program wrote.
 
-A rule is a sentence of a user that restricts what is done later. Programs that let a model act through text pass
+A rule is a sentence of a user that restricts what is done later. A correction takes back what the same user said
+before, which stays wrong where it stands. Programs that let a model act through text pass
 outputs and notices to it as user messages; those are machine-made.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from scoring.machine_made import is_machine_made
 
 # The letters of `Cues.speech`.
-MACHINE_MADE, RULE, STRICT, ABOUT_ONESELF, SHORT, STATEMENT = "m", "r", "R", "o", "s", "w"
+MACHINE_MADE, RULE, STRICT, ABOUT_ONESELF, SHORT, STATEMENT, CORRECTION = "m", "r", "R", "o", "s", "w", "c"
 READ_CHARS = 20_000
 SENTENCE_CHARS = 12, 600  # a rule is neither shorter nor longer
 SHORT_CHARS, SHORT_WORDS = 60, 6  # a shorter answer is meaningless without its question
 STATEMENT_CHARS = 60
+CORRECTION_CHARS = 600
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
 # The beginning of a clause: in most languages an order or a ban has its verb there.
@@ -92,6 +95,35 @@ _RULE = re.compile(
     | 대신|없이|제외|최대|이내|केवल|सिर्फ|बिना""",
     re.VERBOSE,
 )
+# Words that take something back, in lower case, in the same languages as a ban.
+_CORRECTION = re.compile(
+    rf"""\b(?:changed?\s(?:my|our)\sminds?|on\ssecond\sthoughts?|scratch\sthat|my\s(?:mistake|error)\W+\w+|misspoke
+        |i\s(?:was|am)\smistaken|i\sshould\shave\s(?:said|written)|vergiss\s(?:das|was)
+        |(?<!['’]t\s)(?<!not\s)(?<!never\s)(?:forget|disregard|ignore)\s
+            (?:that|what\s(?:i|we)|(?:my|the|our)\s(?:last|previous|earlier|first))\b
+        |(?:gave|told|sent|typed|wrote|mentioned|entered)\s(?:you\s)?(?:the|an?|my|our)\s(?:wrong|incorrect|old)
+        |(?:(?:sorry|w?oops|apolog(?:y|ies|i[sz]e))\b[^.!?]{{0,60}}|(?:actually|wait|no)[,:–—][^.!?]{{0,30}})\b
+            (?:wrong|incorrect|(?:mistake[ns]?|typo)\W+\w+|mist(?:yped|ook)|misread|mixed\sup|swapped|instead|not\s[^,.!?]{{1,40}}\sbut)
+        |actually,?\s(?:i|we)(?:['’]d|\swould)?\s(?:rather|prefer)
+        |(?:is|are|was|were)(?:\snot|n['’]t)\s[^,.!?;]{{0,30}}\d[^,.!?;]{{0,20}}[,;]\s?(?:but|it)
+        |(?:habe?|hatte)\s[^.!?]{{0,40}}(?:vertippt|verschrieben|vertan|geirrt|verwechselt|umentschieden|anders\süberlegt)
+        |(?:ist|war|waren|sind|habe?n?|hatten?)\s[^.!?]{{0,40}}\bfalsch|tippfehler|mein\sfehler|ich\smeinte|gemeint\s(?:ist|war)
+        |richtig\s(?:ist|wäre|lautet|heißt)|doch\s(?:lieber|besser)
+        |je\s(?:me\ssuis\stromp\w+|voulais\sdire)|chang\w+\sd['’]avis|erreur\sde\sma\spart|faute\sde\sfrappe
+        |me\s(?:equivoqu\w+|confund\w+)|quise\sdecir|cambi\w+\sde\s(?:opinión|idea)|error\smío
+        |(?:me\s)?(?:enganei|equivoquei)(?:-me)?|quis\sdizer|mud\w+\sde\sidei?a|erro\smeu
+        |(?:mi\ssono|ho)\ssbagliat\w|volevo\sdire|cambiato\sidea|errore\smio
+        |pomylił\w+|miał[ea]m\sna\smyśli|zmieni\w+\szdanie|spletla?|rozmyslela?\sjsem|jsem\sse\srozmyslela?
+        |ошибся|ошиблась|ошибл[аи]сь|опечатк\w+|перепутал\w*|передумал\w*|имел[аи]?\sв\sвиду)\b
+    | {_CLAUSE}(?:i|we)\s(?:actually\s)?meant\b(?!\s(?:it|well|no)\b)
+    | ,\snot\s(?:\w+\s){{0,2}}\S*\d\S*$
+    | ^\W*(?:correction|korrektur|corrección|correção|correzione|korekta|oprava|исправление|поправка)\s?:
+    | [说說写寫打弄搞记記][错錯]|更正|我的意思是|改(?:变)?主意|不是[^，。！？]{{1,20}}[，,]?(?:而)?是
+    | 間違[えいっ]|訂正|正しくは|ではなく|じゃなく|やっぱり|やはり
+    | 잘못\s?(?:말|적|썼|입력|알)|정정|오타|[이가]\s아니라|(?:마음|생각)이\s바뀌
+    | ग़?लत\s(?:बता|लिख|दे|था|थी)|मेरी\sग़?लती""",
+    re.VERBOSE,
+)
 # Users who cannot say something, or do not have it, set no rule with it.
 _ABOUT_ONESELF = re.compile(
     r"\b(?:i|we)\s(?:(?:just|really|still|actually|also)\s)?(?:do\snot|don['’]?t|did\snot|didn['’]t)\s"
@@ -121,6 +153,17 @@ _WORDS = frozenset(
     zukunft
     """.split()  # noqa: SIM905
 )
+# The same for corrections; one of the words of each alternative is enough.
+_CORRECTING_WORDS = frozenset(
+    """
+    actually aren't besser cambiado cambiato confundi correction correzione d'avis disregard enganei equivoque
+    equivoquei erreur erro error errore falsch faute fehler forget geirrt gemeint idea ideia ignore incorrect instead
+    isn't korekta korrektur lieber meant meinte mind minds misread misspoke mistake mistaken mistakes mistook mistyped
+    mixed not old oprava quis quise richtig rozmyslel rozmyslela said sbagliata sbagliato scratch second spletl spletla
+    swapped tippfehler trompe typo umentschieden vergiss verschrieben vertan vertippt verwechselt volevo voulais wasn't
+    weren't written wrong zdanie
+    """.split()  # noqa: SIM905
+)
 
 
 def cues_of_speech(role: str, said: str) -> str:
@@ -135,18 +178,32 @@ def cues_of_speech(role: str, said: str) -> str:
     if is_machine_made(text):
         return MACHINE_MADE
     is_short = len(text) < SHORT_CHARS and len(text.split()) <= SHORT_WORDS
-    return (SHORT if is_short else "") + _rule_letters(text)
+    sentences = list(_sentences(text))
+    # A longer message says much else, and would take the room of several corrections.
+    corrects = len(text) <= CORRECTION_CHARS and any(_corrects(*one) for one in sentences)
+    return (SHORT if is_short else "") + _rule_letters(sentences) + (CORRECTION if corrects else "")
 
 
-def _rule_letters(text: str) -> str:
-    """Return the letters for the rules in a user's words, "" if there are none."""
-    found = ""
+def _sentences(text: str) -> Iterator[tuple[str, Sequence[str] | None]]:
+    """Yield the sentences of a user, in lower case, and their words if all letters are ASCII."""
     least, most = SENTENCE_CHARS
     for sentence in _SENTENCE.split(text[:READ_CHARS].lower()):
         plain = sentence.isascii()
-        if len(sentence) > most or (plain and len(sentence) < least):
-            continue
-        if plain and _WORDS.isdisjoint(_WORD.findall(sentence)):
+        if len(sentence) <= most and not (plain and len(sentence) < least):
+            yield sentence, _WORD.findall(sentence) if plain else None
+
+
+def _corrects(sentence: str, words: Sequence[str] | None) -> bool:
+    """Return whether a user takes something back in a sentence."""
+    is_candidate = words is None or not _CORRECTING_WORDS.isdisjoint(words)
+    return is_candidate and _CORRECTION.search(sentence) is not None
+
+
+def _rule_letters(sentences: Iterable[tuple[str, Sequence[str] | None]]) -> str:
+    """Return the letters for the rules in a user's words, "" if there are none."""
+    found = ""
+    for sentence, words in sentences:
+        if words is not None and _WORDS.isdisjoint(words):
             continue
         binding = _ABOUT_ONESELF.sub(",", sentence)
         if _STRICT.search(binding):

@@ -184,6 +184,33 @@ class TestKeeping:
         assert history.tokens[1] > history.tokens[3]
         assert (plan.fate(3), plan.cause(3)) == ("protected", "rule")
 
+    @pytest.mark.parametrize("share", [0.5, 0.25])
+    def test_keeps_the_correction_of_a_task(self, share: float) -> None:
+        """The task stays, so without its correction the context would be false."""
+        task = user("My order arrived broken, please send the replacement to 12 Elm Street, Leeds.")
+        fixed = user("Sorry, I gave you the wrong address. We moved to York, it is 98 Oak Lane.")
+        talk = [
+            one
+            for n in range(40)
+            for one in (
+                user(f"And what does part number {n} of it cost?"),
+                model(
+                    f"Part number {n} of the machine costs {n + 3} pounds, and {n + 5} pounds with its filter."
+                ),
+            )
+        ]
+        said = [
+            task,
+            model("It is on its way."),
+            *talk[:40],
+            fixed,
+            model("I have corrected that."),
+            *talk[40:],
+        ]
+        plan = planned([*said, user("Thanks. Please send me a summary.")], share)
+        assert 0 in plan.kept
+        assert (plan.fate(42), plan.cause(42)) == ("protected", "correction")
+
     def test_keeps_rules_before_what_users_lack(self) -> None:
         """A newer sentence that only has the words of a rule does not take the room of one."""
         lacks = [user(f"I don't have number {n} of the list that you ask for with me.") for n in range(40)]

@@ -6,6 +6,7 @@ import pytest
 
 from scoring.history.cues.speech import (
     ABOUT_ONESELF,
+    CORRECTION,
     MACHINE_MADE,
     RULE,
     SHORT,
@@ -103,6 +104,54 @@ class TestRules:
             cues_of_speech("assistant", "Never push to main, says the guide that I have read here, twice.")
             == STATEMENT
         )
+
+
+class TestCorrections:
+    """Users who take back what they said."""
+
+    @pytest.mark.parametrize(
+        "said",
+        """Sorry, I gave you the wrong address.|Oops, a typo: it must be anna.maier@mail.example.|Scratch that, take B.
+        On second thought, keep the old name.|I changed my mind, make it five.|No, I meant the second branch.
+        The tenant is not t-90012, it is t-90021.|It is flight LH 401, not LH 410.|Correction: the limit is 250.
+        ACTUALLY, I'D RATHER HAVE AN EXCHANGE.|Wait, that is incorrect, the port is 8081.
+        Forget what I said about Tuesday.|Please disregard my last message.|I should have said 410.|Vergiss das wieder.
+        Entschuldigung, die Adresse war falsch.|Ich habe mich vertippt.|Nimm doch lieber den späteren Zug.
+        Der Mandant hat es sich anders überlegt, ich meinte Ziffer 9.|Richtig ist Eichenweg 98 in Fulda.
+        Je me suis trompé de date.|On a changé d'avis.|Me equivoqué de dirección.|Cambié de idea.
+        Eu me enganei, são cinco.|Mudei de ideia.|Mi sono sbagliato, sono cinque.|Ho cambiato idea.
+        Pomyliłem się, to jest pięć.|Spletl jsem se.|Я ошибся, нужно пять.|Мы передумали.
+        我说错了，是五个。|不是北京，是上海。|すみません、住所が間違っていました。|正しくは京都市です。
+        주소를 잘못 적었어요.|두 개가 아니라 다섯 개예요.|मैंने पता गलत बताया था।""".replace("\n", "|").split(
+            "|"
+        ),
+    )
+    def test_are_recognised_in_every_language(self, said: str) -> None:
+        """By the words with which people take something back, or by a contrast of two values."""
+        assert CORRECTION in cues_of_speech("user", said.strip())
+
+    @pytest.mark.parametrize(
+        "said",
+        """The build is wrong, can you look?|That's what I meant, thanks a lot.|No problem, go on with the next.
+        Sorry for the wait, here is the file.|We are actually done with this part.|It is not a luxury, it is needed.
+        Sorry, my mistake.|Use tabs, not spaces.|What is wrong with the second test?|Das ist leider noch nicht fertig.
+        Je ne sais pas pourquoi.|No sé qué pasa ahora.|我不知道为什么。|なぜ失敗するのか分かりません。""".replace(
+            "\n", "|"
+        ).split("|"),
+    )
+    def test_are_more_than_a_complaint(self, said: str) -> None:
+        """Reports of faults, thanks and rules take nothing back."""
+        assert CORRECTION not in cues_of_speech("user", said.strip())
+
+    def test_are_what_a_message_is_about(self) -> None:
+        """A long message that takes something back among much else is no correction."""
+        assert CORRECTION not in cues_of_speech(
+            "user", f"I changed my mind. {'Now for the next room. ' * 30}"
+        )
+
+    def test_are_made_by_users_alone(self) -> None:
+        """The model's statements are guarded for themselves."""
+        assert CORRECTION not in cues_of_speech("assistant", "Sorry, I gave you the wrong address.")
 
 
 class TestSpeakers:
