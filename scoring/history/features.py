@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from scoring.history import tool_traces as tracing
 from scoring.history.content import Content, content_of
-from scoring.history.cues import BY_PROGRAM, NO_CUES, Cues, cues_of, is_machine_made
+from scoring.history.cues import COMPACTION, NO_CUES, Cues, cues_of, cues_of_text, cues_without_content
 from scoring.history.tool_traces import Traces
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from scoring.settings import Lexicon
@@ -32,13 +32,13 @@ class Features(NamedTuple):
 
     `tokens` is its cost in the context, `chars` the length of its text in characters, `keywords` its rating (0...1) by
     the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` is True if a user wrote
-    something (not only tool results handed back), `reasoning_only` for an item with nothing but reasoning. `content`
-    is what *Foresight* reads; None if it was not analysed, or by an earlier version. `tool` has the tools of its calls
-    and results, one a line in that order, "" if none is known; `names` parses it. `traces` is what the stages before
+    something (not only tool results handed back), `reasoning_only` for an item with nothing but reasoning. `content` is
+    what *Foresight* reads; None if it was not analysed, or by an earlier version. `tool` has the tools of its calls and
+    results, one a line in that order, "" if none is known; `names` parses it. `traces` is what the stages before
     dropping read, stored the same way; None if it was not analysed. `cues` are computed together with the content,
-    except the one that a program wrote a user's message. `names_file` is True for a message without tools that names a
-    file and whose content was not analysed yet. `ties` are the other names that tie the message to its unit
-    (`scoring.units.ties_in`).
+    except that a program wrote a user's message, and that a message holds a compaction. `names_file` is True for a
+    message without tools that names a file and whose content was not analysed yet. `ties` are the other names that tie
+    the message to its unit (`scoring.units.ties_in`).
     """
 
     role: str
@@ -159,7 +159,7 @@ def analyse(
         content_of(text, outputs, words=words) if content else None,
         _named(names + answered) if calls or results else "",
         "" if not (calls or results) else _traces(message, given, bool(outputs)) if wanted else None,
-        cues_of(message, given) if content else NO_CUES if results else _cues_of_text(role, text),
+        cues_of(message, given) if content else cues_without_content(message, text),
         ties=ties_of(message),
     )  # mostly positional: keyword arguments would make this call half as slow again
 
@@ -167,13 +167,8 @@ def analyse(
 def analyse_text(role: str, text: str, tokens: int, lexicon: Lexicon) -> Features:
     """Return what `analyse` returns, without content, for a message that is a single text."""
     rating = lexicon.rate(text)
-    said, cues = role == "user", _cues_of_text(role, text)
+    said, cues = role == "user", cues_of_text(role, text)
     return Features(role, tokens, len(text), rating, lexicon.digest, own_words=said, traces="", cues=cues)
-
-
-def _cues_of_text(role: str, text: str) -> Cues:
-    """Return the one cue that is computed without the content: whether a program wrote a user's message."""
-    return BY_PROGRAM if role == "user" and is_machine_made(text) else NO_CUES
 
 
 def _named(names: list[str]) -> str:
@@ -199,6 +194,10 @@ def with_content(features: Features, message: Message) -> Features:
     content = content_of(text_of(message), outputs).packed()
     traces = _traces(message, given, bool(outputs))
     cues = cues_of(message, given)
+    if (
+        COMPACTION in features.cues.speech and COMPACTION not in cues.speech
+    ):  # a stored message has no wire object
+        cues = cues._replace(speech=cues.speech + COMPACTION)
     return features._replace(content=content, traces=traces, cues=cues, names_file=False)
 
 

@@ -1,19 +1,20 @@
 """The units that a plan may not drop, each with its cause.
 
-System messages, the last unit, pinned and spared messages, and the fresh tail are always kept, whatever they cost. The
-last user message is protected if there is room beside those, and so is the last that no program wrote. The task, rules
-that users set, what they take back, the open plan, the newest unresolved errors, the last statement and the user's own
-words are protected within shares of the budget. A unit is protected for the first cause below that applies. It is kept
-whole, except the units that a strategy may shorten (`Protection.guarded`).
+System messages, the last unit, pinned and spared messages, the newest compaction of the provider, and the fresh tail
+are always kept, whatever they cost. The last user message is protected if there is room beside those, and so is the
+last that no program wrote. The task, rules that users set, what they take back, the open plan, the newest unresolved
+errors, the last statement and the user's own words are protected within shares of the budget. A unit is protected for
+the first cause below that applies. It is kept whole, except the units that a strategy may shorten
+(`Protection.guarded`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 
-from scoring.history import History
+from scoring.history import COMPACTION, History
 from scoring.planning.guards import Guards, find, question_of
 from scoring.settings import Settings
 
@@ -23,6 +24,7 @@ REASONS = {
     "last_unit": "protected: last message",
     "pinned": "protected: pinned",
     "spared": "protected: spared in this plan",
+    "compaction": "protected: the provider's compaction of what came before",
     "fresh_tail": "protected: fresh tail",
     "last_user": "protected: the last user message",
     "task": "protected: the task",
@@ -35,7 +37,7 @@ REASONS = {
     "user_words": "protected: the user's words",
 }
 # The causes of messages that are always kept.
-ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "fresh_tail"})
+ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "compaction", "fresh_tail"})
 # The first of the user's own messages is kept too, unless it takes more than this share of the budget.
 FIRST_USER_SHARE = 0.25
 # A task that does not fit the share is protected if it takes at most this part of what is left beside what is always
@@ -82,6 +84,7 @@ def protect(
     always += protected.add("last_unit", _last(history, 1))
     always += protected.add("pinned", history.pinned)
     always += protected.add("spared", spare)
+    always += protected.add("compaction", protected.not_dropped(_newest_compaction(history)))
     always += protected.add("fresh_tail", protected.not_dropped(_last(history, settings.fresh_tail)))
     room = max_tokens - always
     last_user = history.own_words[-1:]
@@ -199,6 +202,13 @@ class _Share:
         self._protected.add(cause, [position])
         if question is not None:
             self._protected.add("question", [question])
+
+
+def _newest_compaction(history: History) -> list[int]:
+    """Return the position of the last message into which the provider compacted all before it; [] if there is none."""
+    features = history.features
+    newest = (p for p in range(len(history) - 1, -1, -1) if COMPACTION in features[p].cues.speech)
+    return [*islice(newest, 1)]
 
 
 def _last(history: History, count: int) -> range:

@@ -1,13 +1,13 @@
 """Cues: facts of one message that show whether its loss, or keeping it alone, would mislead a reader.
 
 They depend on no other message: whether a program wrote a user message, whether it sets a rule or is a short answer,
-whether the model states something; the plan, the command, the file and the lines of a call; and which outputs report a
-failure. `scoring.planning.guards` uses them.
+whether the model states something, or the provider compacted all that came before into it; the plan, the command, the
+file and the lines of a call; and which outputs report a failure. `scoring.planning.guards` uses them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scoring.history.content.key_lines import is_failure
@@ -29,8 +29,8 @@ from scoring.messages import Message, Text
 class Cues(NamedTuple):
     """The cues of one message.
 
-    `speech` has a letter for each cue of its words (`scoring.history.cues.speech`), `calls` one cue for each call,
-    `failed` one flag for each result.
+    `speech` has a letter for each cue of its words (`scoring.history.cues.speech`) and for a compaction, `calls` one
+    cue for each call, `failed` one flag for each result.
     """
 
     speech: str = ""
@@ -51,13 +51,15 @@ class Cues(NamedTuple):
 
 
 NO_CUES = Cues()
-BY_PROGRAM = Cues(MACHINE_MADE)
+# A letter of `speech`: a compaction of the provider's.
+COMPACTION = "k"
+_BY_PROGRAM, _COMPACTED = Cues(MACHINE_MADE), Cues(COMPACTION)
 
 
 def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
     """Return the cues of a message; `arguments` are those of its calls as parsed JSON, None if they are not JSON."""
     said = "\n".join([part.text for part in message.parts if isinstance(part, Text)])
-    speech = cues_of_speech(message.role, said)
+    speech = cues_of_speech(message.role, said) + (COMPACTION if _is_compacted(message) else "")
     calls = tuple(
         cue_of_call(call.name, call.arguments, parsed)
         for call, parsed in zip(message.calls, arguments, strict=True)
@@ -66,9 +68,41 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
     return Cues(speech, calls, failed) if speech or calls or failed else NO_CUES
 
 
+def cues_without_content(message: Message, text: str) -> Cues:
+    """Return the cues that are computed for every message: that a program wrote it, or that it holds a compaction."""
+    if message.role == "user":
+        return _BY_PROGRAM if not message.results and is_machine_made(text) else NO_CUES
+    return _COMPACTED if _is_compacted(message) else NO_CUES
+
+
+def cues_of_text(role: str, text: str) -> Cues:
+    """Return the same for a message that is a single text."""
+    return _BY_PROGRAM if role == "user" and is_machine_made(text) else NO_CUES
+
+
+def _is_compacted(message: Message) -> bool:
+    """Return whether the provider compacted all that came before into this message.
+
+    Anthropic puts a block with a summary into an answer, OpenAI an encrypted item between its answers. Without it the
+    model knows nothing of what it stands for.
+    """
+    if message.role != "assistant" or message.wire is None or not isinstance(message.wire.value, Mapping):
+        return False
+    value = message.wire.value
+    content = value.get("content")
+    return any(map(_is_compaction, (value, *content) if isinstance(content, list) else (value,)))
+
+
+def _is_compaction(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, Mapping) else None
+    if not isinstance(kind, str) or not kind.startswith(("compaction", "context_compaction")):
+        return False
+    return bool(block.get("encrypted_content") or block.get("content"))
+
+
 __all__ = [
     "ABOUT_ONESELF",
-    "BY_PROGRAM",
+    "COMPACTION",
     "CORRECTION",
     "MACHINE_MADE",
     "NO_CUES",
@@ -79,5 +113,7 @@ __all__ = [
     "Cues",
     "Edit",
     "cues_of",
+    "cues_of_text",
+    "cues_without_content",
     "is_machine_made",
 ]

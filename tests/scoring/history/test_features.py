@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.formats import decode
 from scoring.history.content import READ_CHARS, content_of
-from scoring.history.cues import MACHINE_MADE
+from scoring.history.cues import COMPACTION, MACHINE_MADE
 from scoring.history.features import (
     Features,
     analyse,
@@ -85,6 +87,14 @@ class TestFeatures:
         assert analyse(user(said), 7, LEXICON, content=content).cues.speech == MACHINE_MADE
         for other in (user(), model(said), message("user", "", ToolResult("1", said))):
             assert MACHINE_MADE not in analyse(other, 7, LEXICON, content=content).cues.speech
+
+    @pytest.mark.parametrize("content", [True, False])
+    def test_say_if_a_provider_compacted_what_came_before(self, content: bool) -> None:
+        """Found at the append, where the wire object is at hand, and kept when the content is analysed later."""
+        [item] = decode([{"type": "compaction", "encrypted_content": "gAAA"}], "responses").messages
+        found = analyse(item, 7, LEXICON, content=content)
+        assert COMPACTION in found.cues.speech
+        assert with_content(found, replace(item, wire=None)).cues.speech.count(COMPACTION) == 1
 
     @given(any_messages)
     def test_hold_the_traces_of_every_message(self, messages: list[Message]) -> None:  # X7

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from scoring.formats import decode
+from scoring.history import History
 from scoring.planning.protection import REASONS, protect
-from scoring.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import BALANCED, calls, history_of, in_letters, results, system, user
 
 
@@ -35,6 +39,29 @@ class TestCauses:
         history = history_of([user()] * 40)
         assert len(protect(history, replace(BLUEPRINT, fresh_tail=16), 1_000).causes) == 16
         assert len(protect(history, replace(BLUEPRINT, fresh_tail=99), 1_000).causes) == 40
+
+    @pytest.mark.parametrize(
+        ("wire_format", "item"),
+        [
+            ("responses", {"type": "compaction", "id": "c", "encrypted_content": "gAAA"}),
+            (
+                "anthropic",
+                {"role": "assistant", "content": [{"type": "compaction", "content": "What was done."}]},
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("settings", [BLUEPRINT, FORESIGHT], ids=["Blueprint", "Foresight"])
+    def test_include_what_a_provider_compacted(
+        self, wire_format: str, item: dict[str, object], settings: Settings
+    ) -> None:
+        """Only the newest: it stands for all before it, an older compaction included."""
+        asked = {"role": "user", "content": "and now the next one, please"}
+        said = {"role": "assistant", "content": "It is done."}
+        wire = [asked, item, asked, item, *[asked, said] * 20, asked]
+        history = History.of(decode(wire, wire_format).messages, settings=settings)
+        causes = protect(history, replace(settings, fresh_tail=0), 1_000).causes
+        assert causes[3] == "compaction"
+        assert causes.get(1) != "compaction"
 
     def test_take_a_dropped_message_out_of_the_tail(self) -> None:  # X5
         """A drop by hand overrides the tail, but not a system message, the last unit or a pin."""

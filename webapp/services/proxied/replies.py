@@ -118,6 +118,8 @@ def _grow(block: dict[str, Any], delta: Mapping[str, Any], inputs: dict[int, str
     kind = delta.get("type")
     if kind == "input_json_delta":
         inputs[index] = inputs.get(index, "") + str(delta.get("partial_json", ""))
+    elif kind == "compaction_delta":  # in one piece
+        block |= {name: value for name, value in delta.items() if name != "type" and value is not None}
     elif kind == "citations_delta":
         block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
     else:

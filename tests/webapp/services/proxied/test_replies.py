@@ -82,6 +82,14 @@ class TestAStream:
         ]
         assert reply.usage == {"input_tokens": 5, "output_tokens": 9}
 
+    def test_has_the_compaction_that_it_begins_with(self) -> None:  # X13
+        """It comes in one piece, and the next request repeats it."""
+        delta = {"type": "compaction_delta", "content": "What was done.", "encrypted_content": None}
+        begins = {"type": "compaction", "content": None}
+        reply = reply_of("anthropic", stream(START, *block(0, begins, delta), STOP))
+        assert reply is not None
+        assert reply.messages[0]["content"] == [{"type": "compaction", "content": "What was done."}]
+
     def test_that_broke_off_is_ignored(self) -> None:  # X13
         """An incomplete answer gives no reply."""
         assert reply_of("anthropic", stream(*block(0, {"type": "text", "text": ""}))) is None

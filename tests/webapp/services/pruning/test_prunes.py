@@ -69,6 +69,19 @@ class TestPlan:
         assert plan.before.tokens - plan.after.tokens == plan.freed == plan.cache.saved_per_call
         assert sum(group.tokens for group in plan.groups) == plan.freed
 
+    @pytest.mark.parametrize("strategy", ["foresight", "newest_first", "half_of_turns"])
+    def test_keeps_what_the_provider_compacted(self, app: App, strategy: str) -> None:
+        """An item that no one can read, but without which the model knows nothing of what was before it."""
+        compaction = {"type": "compaction", "id": "c", "encrypted_content": "g" * 400}
+        talk = [
+            {"role": role, "content": f"{role} says " + "one more word " * 20}
+            for role in ("user", "assistant")
+        ]
+        session = managed(app, *talk * 4, compaction, *talk * 12, talk[0], format="responses")
+        plan = app.prunes.plan(session, PlanBody(max_tokens=500, strategy=strategy))
+        assert plan.removed_count > 4
+        assert 9 in {one.number for one in plan.kept}
+
     def test_keeps_its_budget_where_messages_are_counted_as_too_many(self, app: App) -> None:  # X11
         """Nothing but messages is sent, and they take nine tenths of their estimates; so does what stays of them."""
         said_all = [wire(one.role, one.text) for one in conversation(30) if one.text]
