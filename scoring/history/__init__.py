@@ -7,7 +7,6 @@ from scoring.history.content.rows import MARK_CHARS, TAIL, Row, shorten, without
 from scoring.history.content.words import UNSPACED
 from scoring.history.cues import (
     ABOUT_ONESELF,
-    COMPACTION,
     CORRECTION,
     MACHINE_MADE,
     RULE,
@@ -44,7 +43,6 @@ from scoring.history.tool_traces import (
 
 __all__ = [
     "ABOUT_ONESELF",
-    "COMPACTION",
     "CORRECTION",
     "FAILED",
     "LOOK",

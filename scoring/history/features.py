@@ -159,7 +159,11 @@ def analyse(
         content_of(text, outputs, words=words) if content else None,
         _named(names + answered) if calls or results else "",
         "" if not (calls or results) else _traces(message, given, bool(outputs)) if wanted else None,
-        cues_of(message, given) if content else cues_without_content(message, text),
+        cues_of(message, given)
+        if content
+        else NO_CUES
+        if role == "tool"
+        else cues_without_content(message, text),
         ties=ties_of(message),
     )  # mostly positional: keyword arguments would make this call half as slow again
 

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import compress
 
 from scoring.history.content.words import words_of
+from scoring.history.cues import COMPACTION
 from scoring.history.feature_cache import FEATURES
 from scoring.history.features import Features, analyse, analyse_text, rated, text_of
 from scoring.history.mentions import Mentions
@@ -66,7 +67,8 @@ def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
 class History:
     """Columns over the messages of one context.
 
-    `systems` and `own_words` are the positions, in order, of system messages and of those with a user's own words.
+    `systems`, `own_words` and `compactions` are the positions, in order, of system messages, of those with a user's own
+    words, and of those into which the provider compacted all before them.
     `pinned` and `drop_first` are sets of positions that the caller can change at any time; everything else is read
     only. The task type is recognised from `task_counts`; callers with a longer log set those of the log.
     `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are not heads. `summarised` is the
@@ -83,6 +85,7 @@ class History:
     keywords: list[float] = field(default_factory=list)
     systems: list[int] = field(default_factory=list)
     own_words: list[int] = field(default_factory=list)
+    compactions: list[int] = field(default_factory=list)
     pinned: set[int] = field(default_factory=set)
     drop_first: set[int] = field(default_factory=set)
     units: Units = field(default_factory=Units)
@@ -203,6 +206,7 @@ class History:
         self.unit_tokens += tokens
         self.systems += [n for n, role in enumerate(roles, first) if role == "system"]
         self.own_words += compress(range(first, len(self.roles)), own_words)
+        self.compactions += [n for n, one in enumerate(features, first) if COMPACTION in one.cues.speech]
         self.mentions.extend(contents, roles)
         self.task_counts.extend(features)
         _merge(self.unit_tokens, self.units, self.units.extend(features))

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain
 
-from scoring.history import COMPACTION, History
+from scoring.history import History
 from scoring.planning.guards import Guards, find, question_of
 from scoring.settings import Settings
 
@@ -84,7 +84,7 @@ def protect(
     always += protected.add("last_unit", _last(history, 1))
     always += protected.add("pinned", history.pinned)
     always += protected.add("spared", spare)
-    always += protected.add("compaction", protected.not_dropped(_newest_compaction(history)))
+    always += protected.add("compaction", protected.not_dropped(history.compactions[-1:]))
     always += protected.add("fresh_tail", protected.not_dropped(_last(history, settings.fresh_tail)))
     room = max_tokens - always
     last_user = history.own_words[-1:]
@@ -202,13 +202,6 @@ class _Share:
         self._protected.add(cause, [position])
         if question is not None:
             self._protected.add("question", [question])
-
-
-def _newest_compaction(history: History) -> list[int]:
-    """Return the position of the last message into which the provider compacted all before it; [] if there is none."""
-    features = history.features
-    newest = (p for p in range(len(history) - 1, -1, -1) if COMPACTION in features[p].cues.speech)
-    return [*islice(newest, 1)]
 
 
 def _last(history: History, count: int) -> range:

@@ -7,7 +7,7 @@ file and the lines of a call; and which outputs report a failure. `scoring.plann
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scoring.history.content.key_lines import is_failure
@@ -54,6 +54,7 @@ NO_CUES = Cues()
 # A letter of `speech`: a compaction of the provider's.
 COMPACTION = "k"
 _BY_PROGRAM, _COMPACTED = Cues(MACHINE_MADE), Cues(COMPACTION)
+COMPACTING = frozenset({"anthropic", "responses"})  # the formats of providers that compact
 
 
 def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
@@ -70,9 +71,9 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
 
 def cues_without_content(message: Message, text: str) -> Cues:
     """Return the cues that are computed for every message: that a program wrote it, or that it holds a compaction."""
-    if message.role == "user":
-        return _BY_PROGRAM if not message.results and is_machine_made(text) else NO_CUES
-    return _COMPACTED if _is_compacted(message) else NO_CUES
+    if message.role == "assistant":
+        return _COMPACTED if _is_compacted(message) else NO_CUES
+    return cues_of_text(message.role, text) if not message.results else NO_CUES
 
 
 def cues_of_text(role: str, text: str) -> Cues:
@@ -86,15 +87,15 @@ def _is_compacted(message: Message) -> bool:
     Anthropic puts a block with a summary into an answer, OpenAI an encrypted item between its answers. Without it the
     model knows nothing of what it stands for.
     """
-    if message.role != "assistant" or message.wire is None or not isinstance(message.wire.value, Mapping):
+    wire = message.wire
+    if wire is None or wire.format not in COMPACTING or not isinstance(wire.value, dict):
         return False
-    value = message.wire.value
-    content = value.get("content")
-    return any(map(_is_compaction, (value, *content) if isinstance(content, list) else (value,)))
+    content = wire.value.get("content")
+    return _is_compaction(wire.value) or (isinstance(content, list) and any(map(_is_compaction, content)))
 
 
 def _is_compaction(block: Any) -> bool:
-    kind = block.get("type") if isinstance(block, Mapping) else None
+    kind = block.get("type") if isinstance(block, dict) else None
     if not isinstance(kind, str) or not kind.startswith(("compaction", "context_compaction")):
         return False
     return bool(block.get("encrypted_content") or block.get("content"))
