@@ -1,7 +1,8 @@
 // static/session/side.js: the panels beside the messages.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { neighbour, side, TABS } from "../../../static/session/side.js";
+import { neighbour, PANELS, side, TABS } from "../../../static/session/side.js";
 import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
@@ -10,6 +11,15 @@ describe("the side", () => {
     const panels = TABS.map((tab) => markup(side(session(), tab, false)).match(/<[a-z]+-panel/g));
     assert.ok(panels.every((one) => one?.length === 1));
     assert.equal(new Set(panels.flat()).size, TABS.length);
+  });
+  it("calls a panel that is loaded later by its tab, because the page looks for that name", () => {
+    const later = TABS.filter((tab) => PANELS[tab].load);
+    assert.ok(later.length > 0);
+    for (const tab of later) {
+      const file = new URL(`../../../static/session/${tab}-panel.js`, import.meta.url);
+      assert.ok(readFileSync(file, "utf8").includes(`define("${tab}-panel"`), `${tab}-panel is not defined`);
+      assert.ok(markup(side(session(), tab, false)).includes(`<${tab}-panel`));
+    }
   });
   it("has one tab in the order of the keyboard", () => {
     assert.equal(markup(side(session(), "plan", true)).match(/tabindex="0"/g)?.length, 1);
