@@ -1,7 +1,7 @@
 """Every folder with code (a "room") has tests in the same place under `tests/`.
 
-`scoring/planning/signals` is tested by the modules of `tests/scoring/planning/signals`, or by one module,
-`tests/scoring/planning/test_signals.py`; a folder of `static` by `tests/js/<folder>/*.test.js` or, where it needs a
+`scoring/planning/stages` is tested by the modules of `tests/scoring/planning/stages`, or by one module,
+`tests/scoring/planning/test_stages.py`; a folder of `static` by `tests/js/<folder>/*.test.js` or, where it needs a
 page, by `tests/browser/test_<folder>.py`. A folder without functions and classes needs none. Exceptions are listed in
 pyproject.toml under `[tool.coppice.without-own-test]`, each with its reason.
 """

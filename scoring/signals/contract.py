@@ -38,7 +38,7 @@ class Described(Protocol):
 
     @property
     def content(self) -> Words | None:
-        """Return its words; None if its content was not analysed."""
+        """Return its content with its words; None if that was not analysed."""
 
 
 class Messages(Protocol):
@@ -112,8 +112,9 @@ class Signal:
 
     `label` and `meaning` are shown to users; `in_foresight` is the meaning in the strategy *Foresight*, if it differs.
     `weights` are its points in each preset, 0 for a preset not listed. `rate` rates all messages of a history at once
-    (0...1), because a column is cheaper than a call for each message. A signal that `reads_content` needs their words,
-    which are there if any such signal has weight; without them it rates 0.
+    (0...1), because a column is cheaper than a call for each message. A signal that `reads_content` needs their
+    contents, which are there if any such signal has weight; without them it rates 0. The words in them may be missing
+    unless the last message is a short one from a user.
 
     *Foresight* weighs mentions (names and text lines) instead of messages. `rate_mentions` rates the mentions of a
     history with the given number of messages; without it a mention has the rating of the last message that contains it.
