@@ -21,7 +21,9 @@ class TestTheFile:
 
     def test_is_current(self) -> None:
         """`make docs` was run after the last change of an answer or a body."""
-        assert document_types.PAGE.read_text(encoding="utf-8") == document_types.page()
+        assert document_types.PAGE.read_text(encoding="utf-8") == document_types.page(), (
+            "stale; run `make docs`"
+        )
 
 
 class TestTypeOf:
