@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,15 +20,11 @@ SAMPLES = ROOT / "tests" / "transcripts"
 T = TypeVar("T")
 
 
-def found_in(agent: Agent, folder: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions that an agent has if its variable names this folder."""
-    roots = agent.roots({agent.variable: str(folder), "HOME": str(folder)})
-    return (file for root in roots for file in agent.discover(root))
-
-
 def samples_of(agent: Agent) -> list[TranscriptFile]:
-    """Return the sessions in the samples of an agent, in whatever folder of `SAMPLES` they are."""
-    return [file for folder in SAMPLES.glob("**/") for file in found_in(agent, folder)]
+    """Return the sessions that an agent has if its variable names the folder of its samples."""
+    folder = str(SAMPLES / agent.source)
+    roots = agent.roots({agent.variable: folder, "HOME": folder})
+    return [file for root in roots for file in agent.discover(root)]
 
 
 def decoded(path: Path, decoder: LineDecoder) -> list[Record]:

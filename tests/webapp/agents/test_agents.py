@@ -51,7 +51,7 @@ class TestEveryAgent:
     def test_is_watched_for_changes_of_its_files(self, agent: Agent) -> None:  # X12
         """Every file of a session has one of the agent's endings; otherwise the watcher would overlook its changes."""
         followed = samples_of(agent)
-        assert followed
+        assert followed, f"no sample of a session in tests/transcripts/{agent.source}"
         assert all(file.path.name.endswith(agent.endings) for file in followed)
 
     @EVERY
@@ -63,6 +63,12 @@ class TestEveryAgent:
             if agent.files is not None and not file.shared:
                 imported = agent.files.origin(file.path, read_head(file.path), True)
                 assert (imported.session_id, imported.parent_id) == (file.session_id, file.parent_id)
+
+    @EVERY
+    @pytest.mark.parametrize("page", ["README.md", "docs/using.md", "docs/transcripts.md"])
+    def test_is_named_where_people_look_for_it(self, agent: Agent, page: str) -> None:
+        """These pages are written by hand."""
+        assert agent.label in (ROOT / page).read_text("utf-8"), f"{page} does not name {agent.label}"
 
 
 # Modules in which such a name is no agent: wire formats, families of models, and menus of formats.

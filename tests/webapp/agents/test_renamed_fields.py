@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from webapp.agents import FOLDERS
 from webapp.agents.claude_code.decoder import Decoder as ClaudeCode
 from webapp.agents.codex.decoder import Decoder as Codex
 from webapp.agents.gemini_cli.decoder import Decoder as Gemini
@@ -114,6 +115,12 @@ def test_a_renamed_field_is_reported(
     """Content that cannot be read must not be missing silently."""
     assert unread(decoder(), rows) == []
     assert said in unread(decoder(), renamed(rows, tuple(path.split("."))))
+
+
+def test_every_agent_has_such_fields() -> None:
+    """An agent without a case would lose content silently once a field of its rows has another name."""
+    folders = {decoder.__module__.split(".")[-2] for decoder, *_ in CASES}
+    assert folders | {unknown_in.__module__.split(".")[-2]} == set(FOLDERS)
 
 
 @pytest.mark.parametrize(

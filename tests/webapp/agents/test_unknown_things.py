@@ -32,8 +32,8 @@ AGENTS: list[tuple[type[LineDecoder], str, Row, tuple[str, ...]]] = [
         ("payload",),
     ),
     (Codex, "codex/sessions/2026/01/02/*0001.jsonl", {"type": "event_msg", "payload": NOVELTY}, ("payload",)),
-    (Gemini, "gemini/.gemini/tmp/garden/chats/*aaaaaaaa.jsonl", {**NOVELTY, "id": "novel"}, ()),
-    (Pi, "pi/agent/sessions/--home-ada-garden--/*0a.jsonl", {**NOVELTY, "id": "novel"}, ("message",)),
+    (Gemini, "gemini-cli/.gemini/tmp/garden/chats/*aaaaaaaa.jsonl", {**NOVELTY, "id": "novel"}, ()),
+    (Pi, "pi/sessions/--home-ada-garden--/*0a.jsonl", {**NOVELTY, "id": "novel"}, ("message",)),
 ]
 
 

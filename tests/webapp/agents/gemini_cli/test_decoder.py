@@ -34,7 +34,7 @@ from webapp.agents.records import (
     UsageReport,
 )
 
-ROOT = SAMPLES / "gemini" / ".gemini" / "tmp"
+ROOT = SAMPLES / "gemini-cli" / ".gemini" / "tmp"
 CHATS = ROOT / "garden" / "chats"
 LINES = CHATS / "session-2026-01-02T12-00-aaaaaaaa.jsonl"
 DOCUMENT = CHATS / "session-2025-11-02T12-00-cccccccc.json"

@@ -19,7 +19,7 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.wiring import build
 
-ROOT = SAMPLES / "pi" / "agent" / "sessions"
+ROOT = SAMPLES / "pi" / "sessions"
 GARDEN_ID, FORK_ID = "019b7e10-0000-7000-8000-00000000000a", "019b7e10-0000-7000-8000-00000000000b"
 [GARDEN], [BIRDS] = ROOT.rglob(f"*{GARDEN_ID}.jsonl"), ROOT.rglob("2025*.jsonl")
 

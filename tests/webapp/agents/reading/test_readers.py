@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Message, Text
-from tests.webapp.agents.samples import SAMPLES, grow, said
+from tests.webapp.agents.samples import grow, said, samples_of
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
 from webapp.agents.reading.readers import CHUNK_RECORDS, Chunk, LineReader, Position, Reader, WholeReader
@@ -19,12 +19,7 @@ from webapp.agents.reading.tail import Line
 from webapp.agents.records import Entry, Problem, Record, TranscriptFile
 
 LINES = [
-    (agent, file)
-    for agent in AGENTS.values()
-    for root in SAMPLES.rglob("*")
-    if root.is_dir()
-    for file in agent.discover(root)
-    if file.path.suffix == ".jsonl" and file.path.parent == root
+    (agent, file) for agent in AGENTS.values() for file in samples_of(agent) if file.path.suffix == ".jsonl"
 ]
 
 

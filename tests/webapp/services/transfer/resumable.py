@@ -10,9 +10,9 @@ from tests.shared import ROOT
 SAMPLES = {
     "claude-code": "claude-code/projects/-home-ada-garden/11111111-*.jsonl",
     "codex": "codex/sessions/2026/01/02/*0001.jsonl",
-    "gemini-cli": "gemini/.gemini/tmp/garden/chats/session-2026-01-02T12-00-aaaaaaaa.jsonl",
+    "gemini-cli": "gemini-cli/.gemini/tmp/garden/chats/session-2026-01-02T12-00-aaaaaaaa.jsonl",
     "opencode": "opencode/opencode/storage/session/garden/ses_1.json",
-    "pi": "pi/agent/sessions/--home-ada-garden--/*0a.jsonl",
+    "pi": "pi/sessions/--home-ada-garden--/*0a.jsonl",
 }
 
 
