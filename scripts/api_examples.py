@@ -36,7 +36,7 @@ SENT: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/sessions", {"id": "fix-login", "title": "Fix the login", "model": "gpt-5"}),
     ("POST", "/sessions/fix-login/messages", {"messages": TALK * 6}),
     ("POST", "/sessions/fix-login/messages", {"messages": TALK}),
-    ("POST", "/memories", {"text": "The parser is in src/parser.py."}),
+    ("POST", "/memories", {"text": "The login is in src/auth.py."}),
     ("POST", "/learnings", {"text": "Login tests need the cache."}),
     ("PUT", "/models/my-model", {"window": 64_000}),
     ("POST", "/sessions/fix-login/messages/{id}/pin", {}),
@@ -52,7 +52,10 @@ SENT: tuple[tuple[str, str, Any], ...] = (
 )
 # The query for the members of a group.
 GROUP = {"kind": "tool", "name": "bash"}
-LATER: tuple[tuple[str, str, Any], ...] = (("POST", "/sessions/fix-login/operations/2/undo", {}),)
+LATER: tuple[tuple[str, str, Any], ...] = (
+    ("POST", "/sessions/fix-login/operations/2/undo", {}),
+    ("POST", "/sessions/fix-login/overflow", {}),
+)
 
 
 def examples(routes: list[Route], document: Mapping[str, Any]) -> dict[str, str]:

@@ -32,6 +32,15 @@ class TestThePages:
         page = api_page()
         assert all(f"`{route.method} /api" in page and route.summary in page for route in routes())
 
+    def test_show_an_example_of_every_answer(self) -> None:
+        """Only answers to agents, to the proxy and to programs that push sessions have none."""
+        _, _, answers = api_page().partition("## Answers")
+        sections = {text.partition("\n")[0]: text for text in answers.split("\n### ")}
+        named = {route.answers.__name__ for route in routes() if route.answers is not None}
+        without = {name for name in named if "```js" not in sections[name]}
+        hint = "add a request to SENT of scripts/api_examples.py"
+        assert without == {"Pushed", "Resumed", "StoredPositions", "TakenCall"}, hint
+
     def test_name_types_in_plain_words(self) -> None:
         """Whole, whatever bounds they have and whether they may be left out."""
         page = api_page()
