@@ -31,9 +31,8 @@ class Watcher:
         self._stop = threading.Event()
         self._ready = threading.Condition()
         self._live: dict[Path, None] = {}
-        self._new: dict[
-            Path, None
-        ] = {}  # changed files that nobody knows yet: they wait for those that are followed
+        # Changed files that are not followed yet: they wait for those that are.
+        self._new: dict[Path, None] = {}
         self._backlog: list[TranscriptFile] = []
         self._busy: set[Path] = set()
         self._threads: list[threading.Thread] = []
@@ -46,7 +45,7 @@ class Watcher:
         self._stop.clear()
         self._scanned.clear()
         for name, run in (
-            ("changes", self._learn),
+            ("changes", self._find_changes),
             ("live files", self._work_live),
             ("backlog", self._work_backlog),
         ):
@@ -90,7 +89,7 @@ class Watcher:
 
     # -- finding changes
 
-    def _learn(self) -> None:
+    def _find_changes(self) -> None:
         try:
             self._scan()
             first = True
