@@ -44,8 +44,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     sample = next((ROOT / "tests" / "transcripts" / "claude-code").rglob(f"{RESUMED}.jsonl")).read_text()
     app.importing.import_file(f"{RESUMED}.jsonl", sample.replace("/home/ada/garden", str(folder)).encode())
     app.sessions.create(id="a", model="gpt-5")
-    talk = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} word " * 200} for n in range(30)]
-    app.ingest.append_messages("a", talk)
+    app.ingest.append_messages("a", TALK)
     app.summarising.summarise("a")
     app.prunes.apply("a", PruneBody(max_tokens=4000))
     for n in range(MEMORIES):

@@ -22,9 +22,11 @@ class TestCoverage:
     def test_weighs_the_mean_of_three_ratings_sharpened(self) -> None:  # B18
         """Recency, role and keywords by their weights; a line is worth part of it."""
         coverage = Coverage(History.of(SAID, settings=FORESIGHT), FORESIGHT)
+        weights = {"recency": 35, "role": 25, "keywords": 20}
         for number, kind in ((0, 1.0), (1, 1.0), (2, LINE_WORTH)):
-            recent, spoken, named = coverage.ratings(number).values()
-            blend = (35 * recent + 25 * spoken + 20 * named) / 80
+            rated = coverage.ratings(number)
+            assert rated.keys() == weights.keys()
+            blend = sum(weights[name] * rating for name, rating in rated.items()) / sum(weights.values())
             assert coverage.worth[number] == pytest.approx(kind * blend**SHARPNESS)
 
     def test_weighs_less_what_stands_in_alike_lines_alone(self) -> None:
