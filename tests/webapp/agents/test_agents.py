@@ -65,10 +65,10 @@ class TestEveryAgent:
                 assert (imported.session_id, imported.parent_id) == (file.session_id, file.parent_id)
 
     @EVERY
-    @pytest.mark.parametrize("page", ["README.md", "docs/using.md", "docs/transcripts.md"])
-    def test_is_named_where_people_look_for_it(self, agent: Agent, page: str) -> None:
+    @pytest.mark.parametrize("path", ["README.md", "docs/using.md", "docs/transcripts.md"])
+    def test_is_named_where_people_look_for_it(self, agent: Agent, path: str) -> None:
         """These pages are written by hand."""
-        assert agent.label in (ROOT / page).read_text("utf-8"), f"{page} does not name {agent.label}"
+        assert agent.label in (ROOT / path).read_text("utf-8"), f"{path} does not name {agent.label}"
 
 
 # Modules in which such a name is no agent: wire formats, families of models, and menus of formats.

@@ -120,7 +120,7 @@ def test_a_renamed_field_is_reported(
 def test_every_agent_has_such_fields() -> None:
     """An agent without a case would lose content silently once a field of its rows has another name."""
     folders = {decoder.__module__.split(".")[-2] for decoder, *_ in CASES}
-    assert folders | {unknown_in.__module__.split(".")[-2]} == set(FOLDERS)
+    assert folders | {unknown_in.__module__.split(".")[-2]} == set(FOLDERS), "add the agent to CASES"
 
 
 @pytest.mark.parametrize(
