@@ -4,7 +4,9 @@
 import { nothing, render } from "./html.js";
 import { shortcutsFor } from "./keys.js";
 
-const FOCUSABLE = ":is(button, a[href], input, select, textarea, summary, [tabindex]):not(:disabled)";
+/** What Tab reaches. */
+const FOCUSABLE =
+  ':is(button, a[href], input, select, textarea, summary, [tabindex]):not(:disabled, [tabindex="-1"])';
 
 /** The ancestors of an element up to `last`, the nearest first.
  * @param {Element} inner @param {Element} last */
@@ -14,11 +16,26 @@ function ancestors(inner, last) {
   return found;
 }
 
+/** The field that was changed last. @type {EventTarget | null} */
+let changed = null;
+
+/** @param {Event} event */
+function follow({ target }) {
+  changed = target;
+}
+
 /** Focuses the nearest element to the one that lost the focus. @param {Element[]} around */
 function refocus(around) {
-  const place = around.find((one) => one.isConnected && one.querySelector(FOCUSABLE));
-  const next = place?.querySelector(FOCUSABLE);
-  if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+  for (const place of around) {
+    const next = [...place.querySelectorAll(FOCUSABLE)].find((one) => one.checkVisibility());
+    if (place.isConnected && next instanceof HTMLElement) return next.focus({ preventScroll: true });
+  }
+}
+
+/** True where nothing has the focus, or what has it was hidden: the browser takes it from there later. */
+function isFocusLost() {
+  const held = document.activeElement;
+  return held === null || held === document.body || held.closest("[hidden]") !== null;
 }
 
 export class CoppiceElement extends HTMLElement {
@@ -31,6 +48,7 @@ export class CoppiceElement extends HTMLElement {
   connectedCallback() {
     this.#place = this.parentNode;
     this.#life = new AbortController();
+    document.addEventListener("input", follow, true); // added only once
     this.start();
     this.requestUpdate();
   }
@@ -76,13 +94,18 @@ export class CoppiceElement extends HTMLElement {
   /** Cleans up; called whenever the element leaves a page. */
   stop() {}
 
-  /** Renders the element now. If the focused element is removed, a nearby one gets the focus. */
+  /** Renders the element now. If the focused element is removed or hidden, a nearby one gets the focus. */
   update() {
     this.#asked = false;
     const held = document.activeElement;
     const around = held && held !== this && this.root.contains(held) ? ancestors(held, this) : [];
     render(this.template(), this.root);
-    if (around.length > 0 && document.activeElement === document.body) refocus(around);
+    if (around.length === 0 || !isFocusLost()) return;
+    // Buttons that hide, as those that save, are used after a field.
+    const field =
+      held?.isConnected && changed instanceof HTMLElement && this.contains(changed) ? changed : null;
+    if (field?.checkVisibility()) field.focus();
+    else refocus(around);
   }
 
   /** Returns the template of the current state. @returns {import("./html.js").Html} */

@@ -190,6 +190,17 @@ class TestTheForm:
         expect(page.get_by_text("Settings saved.")).to_be_visible()
         assert server.app.settings.get().settings.aim_percent == 55
 
+    @pytest.mark.parametrize("button", ["Save", "Discard"])
+    def test_gets_the_focus_back_from_its_buttons(self, page: Page, server: Server, button: str) -> None:
+        """Save and Discard disappear when pressed; the field of the last change then has the focus."""
+        page.goto(f"{server.url}/settings")
+        field = page.locator("input[name=target_percent]")
+        field.fill("70")
+        page.locator(".save-bar").get_by_role("button", name=button).focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".save-bar")).to_be_hidden()
+        expect(field).to_be_focused()
+
     def test_edits_groups_of_keywords(self, page: Page, server: Server) -> None:  # B4
         """Groups are added, named, filled and removed; nothing is saved before a click on Save."""
         saved: list[str] = []
