@@ -87,6 +87,7 @@ class CoppiceSession extends CoppiceElement {
 
   start() {
     const panels = this.#panels;
+    panels.start(this.life);
     live.join(this.#room);
     this.#hearServer();
     this.#listenToPanels();
@@ -435,6 +436,7 @@ class CoppiceSession extends CoppiceElement {
     if (session) document.title = `${titleOf(session)} · Coppice`;
     super.update();
     if (session) this.#feedPanels(session);
+    this.#panels.cover();
     this.#panels.load();
   }
 

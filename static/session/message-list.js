@@ -94,14 +94,20 @@ export class MessageList extends CoppiceElement {
   }
 
   #defineKeys() {
+    /** @param {string} key @param {string} label @param {() => void} act */
+    const shortcut = (key, label, act) => ({
+      key,
+      label,
+      run: () => this.closest("[inert]") || act(), // below a sheet nothing takes the focus
+    });
     shortcutsFor(
       [
-        { key: "j", label: "Next row", run: () => this.#step(1) },
-        { key: "k", label: "Previous row", run: () => this.#step(-1) },
-        { key: "[", label: "Earlier message of the user", run: () => this.#stepUser(-1) },
-        { key: "]", label: "Later message of the user", run: () => this.#stepUser(1) },
-        { key: "s", label: "Select the row", run: () => this.#selectHere() },
-        { key: "x", label: "Pin or unpin the message", run: () => this.#pinHere() },
+        shortcut("j", "Next row", () => this.#step(1)),
+        shortcut("k", "Previous row", () => this.#step(-1)),
+        shortcut("[", "Earlier message of the user", () => this.#stepUser(-1)),
+        shortcut("]", "Later message of the user", () => this.#stepUser(1)),
+        shortcut("s", "Select the row", () => this.#selectHere()),
+        shortcut("x", "Pin or unpin the message", () => this.#pinHere()),
       ],
       this.life,
     );

@@ -1,10 +1,15 @@
 // Which panel is open beside the messages, and where the focus goes when one opens or closes. The address of
-// the page names the panel. On a narrow page the panels are a sheet over it.
+// the page names the panel. On a narrow page the panels are a sheet over it, below which nothing is reached.
 import * as address from "../shared/address.js";
 import { NO_TRIAL } from "./plan.js";
 import { neighbour, PANELS, TABS } from "./side.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
+
+/** Matches where the panels are a sheet over the page: the width at which panels.css makes them one. */
+const NARROW = matchMedia("(max-width: 1080px)");
+/** What stays usable over an open sheet. */
+const ABOVE = "coppice-toasts, coppice-shortcuts, resume-dialog, dialog";
 
 /** The panel that the address names; null for none. @returns {Tab | null} */
 function namedPanel() {
@@ -17,6 +22,17 @@ function namedPanel() {
 function keepPanel(panel, keep, aim) {
   const trial = panel === "plan" && aim === undefined ? {} : { ...NO_TRIAL, cut: String(aim ?? "") };
   keep({ panel, ...trial }, { panel: "", ...NO_TRIAL });
+}
+
+/** All that is on the page beside an element and the elements around it. @param {Element} element
+ * @returns {HTMLElement[]} */
+function besides(element) {
+  /** @type {HTMLElement[]} */
+  const found = [];
+  for (let at = element; at.parentElement && at !== document.body; at = at.parentElement)
+    for (const one of at.parentElement.children)
+      if (one !== at && one instanceof HTMLElement && !one.matches(ABOVE)) found.push(one);
+  return found;
 }
 
 export class SidePanels {
@@ -33,10 +49,17 @@ export class SidePanels {
   #shown = false;
   /** The element that had the focus when a panel was opened. @type {Element | null} */
   #opener = null;
+  /** The parts of the page that an open sheet covers. @type {HTMLElement[]} */
+  #covered = [];
 
   /** @param {import("../shared/element.js").CoppiceElement} page */
   constructor(page) {
     this.#page = page;
+  }
+
+  /** Follows the width of the window. @param {AbortSignal} signal */
+  start(signal) {
+    NARROW.addEventListener("change", () => this.cover(), { signal });
   }
 
   get plan() {
@@ -100,21 +123,28 @@ export class SidePanels {
     this.#page.requestUpdate();
   }
 
-  /** True where the panels are a sheet over the page, as on narrow screens. */
-  get #isSheet() {
+  /** Keeps Tab and screen readers in an open sheet, and gives the page back when it is closed or the window
+   * is widened. */
+  cover() {
     const side = this.#page.querySelector(".side");
-    return side !== null && getComputedStyle(side).position === "fixed";
+    const isOver = side !== null && this.sheet && NARROW.matches;
+    if (isOver === this.#covered.length > 0) return;
+    for (const part of this.#covered) part.inert = false;
+    this.#covered = isOver ? besides(side) : [];
+    for (const part of this.#covered) part.inert = true;
+    side?.setAttribute("role", isOver ? "dialog" : "complementary");
+    side?.setAttribute("aria-modal", String(isOver));
   }
 
   /** True while this panel can be seen. @param {Tab} tab */
   shows(tab) {
-    return this.tab === tab && (this.sheet || !this.#isSheet);
+    return this.tab === tab && (this.sheet || !NARROW.matches);
   }
 
   /** Scrolls the opened panel into view and moves the focus to it. */
   #show() {
     const top = this.#page.querySelector(".side")?.getBoundingClientRect().top ?? 0;
-    if (!this.#isSheet && top > innerHeight * 0.4)
+    if (!NARROW.matches && top > innerHeight * 0.4)
       this.#page.querySelector(".columns")?.scrollIntoView({ block: "start" });
     if (this.tab === "plan") this.plan?.focusHeading();
     else this.#focusTab();
@@ -137,7 +167,7 @@ export class SidePanels {
 
   /** Closes the sheet and returns the focus to its opener. Returns whether it was open. */
   closeSheet() {
-    const was = this.sheet && this.#isSheet;
+    const was = this.sheet && NARROW.matches;
     this.sheet = false;
     if (was) address.step({ panel: "" }, { panel: "" });
     if (was) this.leave();
@@ -155,14 +185,14 @@ export class SidePanels {
   /** Shows the history in place of the plan that was applied. */
   finishPlan() {
     this.tab = "history";
-    keepPanel(this.#isSheet ? "" : "history", address.write);
+    keepPanel(NARROW.matches ? "" : "history", address.write);
     this.sheet = false;
   }
 
   /** Renders, and returns a focus that was in the panels, or nowhere, to the element that opened them. */
   leave() {
     const held = document.activeElement;
-    const within = held === document.body || held?.closest(".side") || this.#isSheet;
+    const within = held === document.body || held?.closest(".side") || NARROW.matches;
     this.#page.update();
     if (within && this.#opener instanceof HTMLElement && this.#opener.isConnected)
       this.#opener.focus({ preventScroll: true });

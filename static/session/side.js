@@ -54,7 +54,7 @@ export function side(session, tab, sheet, unloaded = false) {
   const panel = unloaded
     ? html`<div class="panel-body">${problem("Could not load the panel", NOT_LOADED, "retry-panel")}</div>`
     : PANELS[tab].template(session.id, certaintyOfParts(session.pruned));
-  return html`<aside class="side panel" data-open=${sheet} aria-label="Panels">
+  return html`<div role="complementary" class="side panel" data-open=${sheet} aria-label="Panels">
     <header>
       <div role="tablist" aria-label="Panels" class="tabs">
         ${TABS.map((name) => tabButton(name, tab === name, session.operations))}
@@ -64,7 +64,7 @@ export function side(session, tab, sheet, unloaded = false) {
     </header>
     <div role="tabpanel" id="side-panel" aria-labelledby="tab-${tab}" class="side-body"
       >${panel}</div>
-  </aside>`;
+  </div>`;
 }
 
 /** @param {Tab} name @param {boolean} open @param {number} operations */

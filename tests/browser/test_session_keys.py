@@ -173,6 +173,38 @@ class TestASheet:
         expect(sheet).to_be_hidden()
         assert page.url == f"{server.url}/sessions/{session}"
 
+    def test_keeps_tab_in_it(self, page: Page, server: Server) -> None:
+        """Tab reaches nothing that the sheet covers, and everything again once it is closed."""
+        page.set_viewport_size({"width": 1080, "height": 800})
+        open_session(page, server, managed(server, 12, tokens=50))
+        opener = page.get_by_role("navigation", name="Panels").get_by_role("button", name="Heaviest")
+        opener.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("tab", name="Heaviest")).to_be_focused()
+        expect(page.locator("heavy-panel button").first).to_be_visible()
+        inside = 0
+        while page.evaluate("document.activeElement !== document.body"):
+            assert page.evaluate("document.activeElement.closest('.side') !== null")
+            page.keyboard.press("Tab")
+            inside += 1
+        assert inside > 3
+        page.keyboard.press("j")
+        expect(page.locator(".msg :focus")).to_have_count(0)
+        page.keyboard.press("Escape")
+        expect(opener).to_be_focused()
+        page.keyboard.press("j")
+        expect(page.locator(".msg :focus")).to_have_count(1)
+
+    def test_gives_the_page_back_when_the_window_is_widened(self, page: Page, server: Server) -> None:
+        """Beside the page, the open panel covers nothing."""
+        page.set_viewport_size({"width": 1080, "height": 800})
+        page.goto(f"{server.url}/sessions/{managed(server, 12, tokens=50)}?panel=heaviest")
+        expect(page.locator(".side")).to_have_css("position", "fixed")
+        expect(page.locator("message-list[inert]")).to_have_count(1)
+        page.set_viewport_size({"width": 1081, "height": 800})
+        expect(page.locator(".side")).not_to_have_css("position", "fixed")
+        expect(page.locator("[inert]")).to_have_count(0)
+
 
 class TestNotices:
     """The toasts at the foot of the page."""
