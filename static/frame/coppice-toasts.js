@@ -2,12 +2,14 @@
 //
 // Shows the messages of `toast()` and of the server (`toast:success` …), one at a time: the newest for eight
 // seconds, with a button for a minute, or until it is closed. A toast with the pointer or focus stays, and
-// the next one waits. An error with `stay` comes back after later messages. A closed toast returns the focus.
+// the next one waits. An error with `stay` comes back after later messages. The key "n" moves the focus to
+// the toast, and Escape closes one with the focus. A closed toast returns the focus.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
 import { html, keyed, nothing, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { shortcutsFor } from "../shared/keys.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 
@@ -51,6 +53,15 @@ class CoppiceToasts extends CoppiceElement {
       "toast-also": () => this.#close("also"),
       "toast-close": () => this.#close(),
     });
+    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault(); // nothing else is closed
+      this.#close();
+    });
+    shortcutsFor(
+      [{ key: "n", label: "Go to the notice", run: () => this.querySelector("button")?.focus() }],
+      this.life,
+    );
   }
 
   /** True while the pointer or the focus is on the toast. */

@@ -370,6 +370,7 @@ class CoppiceSession extends CoppiceElement {
   #escape() {
     if (closeMenus(this, null)) return;
     if (this.#panels.closeSheet()) return;
+    if (this.#list?.leaveSelection()) return;
     if (this.#list?.closeRows()) return;
     if (this.#panels.tab !== "plan") return;
     this.#plan = null;

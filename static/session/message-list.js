@@ -63,7 +63,10 @@ export class MessageList extends CoppiceElement {
       "no-filter": () => listing.change({ ...EVERYTHING, sort: listing.query.sort }),
       "no-range": () => listing.change({ from: "", to: "" }),
       "choose-selected": ({ dataset }) => this.#choose(dataset.kind ?? ""),
-      "select-none": () => picked.select([...picked.selected.values()], false),
+      "select-none": () => {
+        this.#opener(picked.lastSelected)?.focus({ preventScroll: true }); // the button is going
+        picked.select([...picked.selected.values()], false);
+      },
     });
     this.#listenToFields();
     this.#listenToPlace();
@@ -107,6 +110,7 @@ export class MessageList extends CoppiceElement {
         shortcut("[", "Earlier message of the user", () => this.#stepUser(-1)),
         shortcut("]", "Later message of the user", () => this.#stepUser(1)),
         shortcut("s", "Select the row", () => this.#selectHere()),
+        shortcut("a", "Act on the selected rows", () => this.#goToSelection()),
         shortcut("x", "Pin or unpin the message", () => this.#pinHere()),
       ],
       this.life,
@@ -125,6 +129,7 @@ export class MessageList extends CoppiceElement {
   }
 
   stop() {
+    document.body.removeAttribute("data-selected-rows");
     this.#viewport.stop();
     this.#listing.stop();
   }
@@ -193,6 +198,17 @@ export class MessageList extends CoppiceElement {
   #selectHere() {
     const message = this.#focused;
     if (message) this.#selectTo(message.id, !this.#picked.selected.has(message.id), false);
+  }
+
+  /** The button that opens a row, if the row is drawn. @param {string | undefined} id
+   * @returns {HTMLElement | null} */
+  #opener(id) {
+    return this.querySelector(`.m-open[data-id="${CSS.escape(id ?? "")}"]`);
+  }
+
+  /** Moves the focus to the actions on the selected rows: with Tab they come after the last row. */
+  #goToSelection() {
+    /** @type {HTMLElement | null} */ (this.querySelector(".selection button"))?.focus();
   }
 
   #pinHere() {
@@ -295,9 +311,21 @@ export class MessageList extends CoppiceElement {
     if (found && !this.#picked.open.has(found.id)) this.#toggle(found.id, address.write);
   }
 
-  /** Closes all open rows. Returns whether any was open. */
+  /** Closes all open rows, and moves a focus that was in the detail of one to its row. Returns whether any
+   * was open. */
   closeRows() {
+    if (document.activeElement?.closest(".msg-detail")) this.#goTo(this.#viewport.here);
     return this.#picked.close();
+  }
+
+  /** Leaves the actions on the selected rows for the row selected last. Returns whether the focus was in
+   * them. */
+  leaveSelection() {
+    if (!document.activeElement?.closest(".selection")) return false;
+    const index = this.#listing.rows.indexOf(this.#picked.lastSelected ?? "");
+    if (index < 0) this.#step(1);
+    else this.#goTo(index);
+    return true;
   }
 
   /** Emits the action of a row's button; one that can be previewed is chosen for a plan. @param {string} id
@@ -315,6 +343,8 @@ export class MessageList extends CoppiceElement {
       total,
     );
     super.update();
+    // For the place of notices: a style with :has() would check the page with each new row.
+    document.body.toggleAttribute("data-selected-rows", this.#picked.selected.size > 0);
     this.#viewport.drawn();
   }
 

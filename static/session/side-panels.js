@@ -102,6 +102,7 @@ export class SidePanels {
     if (tab === "plan") aim === undefined ? this.plan?.plan() : this.plan?.aimAt(aim);
     // A panel opened from another one is at the same place.
     if (tab === "plan" || !within) this.#show();
+    else this.#focusTab();
   }
 
   /** Loads the open panel when it is shown for the first time. */
@@ -132,6 +133,7 @@ export class SidePanels {
     for (const part of this.#covered) part.inert = false;
     this.#covered = isOver ? besides(side) : [];
     for (const part of this.#covered) part.inert = true;
+    document.body.toggleAttribute("data-sheet", isOver);
     side?.setAttribute("role", isOver ? "dialog" : "complementary");
     side?.setAttribute("aria-modal", String(isOver));
   }

@@ -30,6 +30,8 @@ class TestKeys:
             "Show what is heaviest",
             "Earlier message of the user",
             "Select",
+            "Act on the selected rows",
+            "Go to the notice",
         ):
             expect(sheet).to_contain_text(words)
 
@@ -89,6 +91,61 @@ class TestFocus:
         expect(page.get_by_role("tab", name="Heaviest")).to_be_focused()
         page.keyboard.press("Tab")
         expect(page.locator("heavy-panel :focus")).to_have_count(1)
+
+    def test_goes_from_an_open_plan_to_the_panel_that_a_key_opens(self, page: Page, server: Server) -> None:
+        """Also if a control of the plan had it: the tab of the panel that is shown gets it."""
+        open_session(page, server, managed(server, 60))
+        expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+        page.get_by_label("Cut to").focus()
+        page.keyboard.press("e")
+        expect(page.get_by_role("tab", name="Heaviest")).to_be_focused()
+
+    def test_stays_in_the_tab_order_when_a_plan_without_an_opener_closes(
+        self, page: Page, server: Server
+    ) -> None:
+        """As after a link to a plan: the tab of the panel that is shown then gets it."""
+        page.goto(f"{server.url}/sessions/{managed(server, 60)}#plan")
+        expect(page.get_by_role("heading", name="Prune to 60 %")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("tab", name="Heaviest")).to_be_focused()
+
+    def test_returns_to_the_row_whose_detail_closes(self, page: Page, server: Server) -> None:
+        """Escape in a long open message closes it, and its row is in view with the focus."""
+        session = managed(server, 1, tokens=20)
+        text = "a line of a long message\n" * 400
+        server.app.ingest.append_messages(session, [{"role": "user", "content": text}])
+        open_session(page, server, session)
+        opener = row(page, 2).get_by_role("button")
+        opener.click()
+        page.get_by_role("button", name="Pin: never prune").focus()
+        expect(opener).not_to_be_in_viewport()
+        page.keyboard.press("Escape")
+        expect(page.locator(".msg-detail")).to_have_count(0)
+        expect(opener).to_be_focused()
+        expect(opener).to_be_in_viewport()
+
+    def test_goes_to_the_actions_on_selected_rows_and_back(self, page: Page, server: Server) -> None:
+        """The key a moves it to the first action, however many rows are between; Escape moves it to the row."""
+        open_session(page, server, managed(server, 60, tokens=50))
+        for key in "jjs":
+            page.keyboard.press(key)
+        selected = page.locator(".msg:focus-within .m-open")
+        number = page.locator(".msg:focus-within .m-number")
+        expect(number).to_have_text("59")
+        page.keyboard.press("a")
+        actions = page.get_by_role("toolbar", name="Selected messages")
+        expect(actions.get_by_role("button", name="Drop…")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(number).to_have_text("59")
+        expect(selected).to_be_focused()
+        page.keyboard.press("a")
+        scrolled = page.evaluate("scrollY")
+        while not actions.get_by_role("button", name="Select none").evaluate("one => one.matches(':focus')"):
+            page.keyboard.press("Tab")
+        assert page.evaluate("scrollY") == scrolled  # the bar of the actions is in view wherever the page is
+        page.keyboard.press("Enter")
+        expect(actions).to_have_count(0)
+        expect(number).to_have_text("59")
 
     def test_stays_on_its_tab_when_an_arrow_key_has_a_modifier(self, page: Page, server: Server) -> None:
         """Alt and an arrow go back and forward in the browser, and select no other tab."""
@@ -253,6 +310,34 @@ class TestNotices:
         page.keyboard.press("Enter")
         expect(page.locator(".toast")).to_have_count(0)
         expect(field).to_be_focused()
+
+    def test_are_reached_and_closed_by_keys(self, page: Page, server: Server) -> None:
+        """The key n moves the focus to the notice, and Escape closes it and nothing else."""
+        open_session(page, server, managed(server, 60))
+        page.keyboard.press("p")
+        expect(page.get_by_role("heading", name="Prune to 60 %")).to_be_focused()
+        page.evaluate(SAY, "one")
+        page.keyboard.press("n")
+        expect(page.locator(".toast").get_by_role("button", name="Close")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.locator(".toast")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Prune to 60 %")).to_be_focused()
+
+    @pytest.mark.parametrize("width", [390, 1280])
+    def test_cover_no_actions_on_selected_rows(self, page: Page, server: Server, width: int) -> None:
+        """While rows are selected, notices are at the top."""
+        page.set_viewport_size({"width": width, "height": 800})
+        open_session(page, server, managed(server, 60))
+        for key in "jjs":
+            page.keyboard.press(key)
+        page.evaluate(SAY, "a notice " * 20)
+        notice, actions = page.locator(".toast"), page.get_by_role("toolbar", name="Selected messages")
+        expect(notice).to_be_in_viewport(ratio=1)
+        expect(actions).to_be_in_viewport(ratio=1)
+        above, below = notice.bounding_box(), actions.bounding_box()
+        assert above is not None
+        assert below is not None
+        assert above["y"] + above["height"] <= below["y"]
 
     def test_come_into_a_region_that_is_there_before(self, page: Page, server: Server) -> None:
         """Screen readers announce what is added to a live region, and may miss a region that is added."""
