@@ -77,8 +77,10 @@ class CoppiceStatus extends CoppiceElement {
 
   #focusSearch() {
     const field = document.querySelector('main input[type="search"]');
-    if (field instanceof HTMLInputElement) field.select();
-    else location.assign(`${root}/search`);
+    if (field instanceof HTMLInputElement) {
+      field.focus(); // which brings it into view
+      field.select();
+    } else location.assign(`${root}/search`);
   }
 
   get #theme() {

@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.session_page import open_session
+from tests.browser.writing import managed
 from tests.servers import Server
+
+# The place of the element with the focus on the page, and whether it is in the bar at the top.
+PLACE = """() => {
+  const { top, bottom, left } = document.activeElement.getBoundingClientRect();
+  const isInBar = document.activeElement.closest(".top") !== null;
+  return { top: top + scrollY, bottom: bottom + scrollY, left, isInBar };
+}"""
+
+
+def places(page: Page, last: Locator) -> list[dict[str, float]]:
+    """Press Tab until `last` has the focus; return the places of all elements that had it, below the top bar."""
+    found = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        place = page.evaluate(PLACE)
+        found += [] if place["isInBar"] else [place]
+        if last.evaluate("element => element === document.activeElement"):
+            return found
+    raise AssertionError("Tab does not reach the last element")
 
 
 class TestKeys:
@@ -36,3 +58,37 @@ class TestKeys:
         expect(field).to_have_value("")
         page.keyboard.type("a/b")
         expect(field).to_have_value("a/b")
+
+    def test_bring_the_search_field_into_view(self, page: Page, server: Server) -> None:
+        """The field that / focuses is seen, also from the foot of a long page."""
+        page.goto(f"{server.url}/settings")
+        field = page.get_by_label("Find a setting")
+        expect(field).to_be_visible()
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        expect(field).not_to_be_in_viewport()
+        page.keyboard.press("/")
+        expect(field).to_be_focused()
+        expect(field).to_be_in_viewport()
+
+
+class TestTabOnANarrowPage:
+    """The order of the controls on a page of one column."""
+
+    def test_goes_down_the_settings(self, page: Page, server: Server) -> None:
+        """The trial of the settings is above them, and is reached before them."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        managed(server, 3, tokens=50)
+        page.goto(f"{server.url}/settings")
+        expect(page.locator("what-if")).to_contain_text("With the saved settings")
+        tried = places(page, page.locator("what-if input[type=range]"))
+        found = tried + places(page, page.get_by_label("Aim", exact=True))
+        assert [after for before, after in pairwise(found) if after["bottom"] < before["top"]] == []
+
+    def test_goes_along_the_actions_on_a_session(self, page: Page, server: Server) -> None:
+        """The first button of the row is reached first."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        open_session(page, server, managed(server, 3, tokens=50))
+        found = places(page, page.locator(".session-acts .primary"))
+        lefts = [one["left"] for one in found if one["top"] == found[-1]["top"]]
+        assert len(lefts) > 1
+        assert lefts == sorted(lefts)
