@@ -89,6 +89,10 @@ class CoppiceMemory extends ReadingElement {
       this.#q = text;
       write({ find: text }, DEFAULTS);
     });
+    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ { key, target }) => {
+      const row = target instanceof Element && target.closest(".hit")?.querySelector('[name="edited"]');
+      if (key === "Escape" && row) this.#edit(null);
+    });
     super.start();
   }
 

@@ -44,6 +44,17 @@ class TestMemoryPage:
         expect(row).to_have_count(1)
         assert [one.text for one in server.app.memory.listed("memory")] == ["the lexer lives in src/lexer.py"]
 
+    def test_is_left_as_it_was_by_escape(self, page: Page, server: Server) -> None:
+        """Escape while a text is edited cancels, and the focus stays in its row."""
+        server.app.memory.add("memory", "it is so")
+        server.app.memory.add("memory", "and so is this")
+        page.goto(f"{server.url}/memory")
+        page.get_by_role("button", name="Edit: it is so").click()
+        page.get_by_label("The text").fill("typed here")
+        page.keyboard.press("Escape")
+        expect(page.locator(".snippet")).to_have_text(["and so is this", "it is so"])
+        expect(page.get_by_role("button", name="Edit: it is so")).to_be_focused()
+
     def test_shows_what_is_changed_elsewhere(self, page: Page, server: Server) -> None:  # M8
         """As on another page or by a program; a text that is being edited stays as it is typed."""
         kept = server.app.memory.add("memory", "the parser lives in src/parser.py").id
