@@ -6,6 +6,17 @@ import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
 
+/** What could not be done, where an act fails.
+ * @type {Record<import("../shared/api.js").Act | "learn", string>} */
+const FAILED = {
+  pin: "pin the message",
+  unpin: "unpin the message",
+  drop: "drop the message",
+  "drop-first": "choose what goes first",
+  restore: "restore the message",
+  learn: "keep the message as a learning",
+};
+
 /** Acts on one message and offers the undo in a toast. @param {string} session @param {string} id
  * @param {import("../shared/api.js").Act | "learn"} act @param {(n: number) => void} undo an operation
  * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
@@ -20,7 +31,7 @@ export async function actOn(session, id, act, undo) {
     toast(message, operation ? { act: { label: "Undo", run: () => undo(operation.n) } } : {});
     return changed;
   } catch (error) {
-    toastError(error, `Could not ${act.replace("-", " ")} the message`);
+    toastError(error, `Could not ${FAILED[act]}`);
     return null;
   }
 }

@@ -169,9 +169,9 @@ function allParts({ parts, sent_parts: sent }, whole) {
 
 /** @param {Api.Message} message @returns {[act: string, label: string, icon: string][]} */
 function actions(message) {
-  /** @type {[string, string, string]} */
-  const learn = ["learn", "Keep as a learning", "plus"];
-  if (!message.in_context) return [["restore", "Restore", "restore"], learn];
+  /** @type {[string, string, string][]} */
+  const learn = message.text.trim() ? [["learn", "Keep as a learning", "plus"]] : []; // a call has no text
+  if (!message.in_context) return [["restore", "Restore", "restore"], ...learn];
   /** @type {[string, string, string][]} */
   const acts = [message.pinned ? ["unpin", "Unpin", "pin"] : ["pin", "Pin: never prune", "pin"]];
   if (message.role === "system") return acts;
@@ -179,8 +179,7 @@ function actions(message) {
   const first = message.pinned ? "Unpin and drop first" : "Drop first";
   acts.push(["drop-first", message.drop_first ? "No longer drop first" : first, "first"]);
   if (canDrop(message)) acts.push(["drop", "Drop now", "goes"]);
-  acts.push(learn);
-  return acts;
+  return [...acts, ...learn];
 }
 
 /** The message with the parts of its score: those of the list if it has them, otherwise those of the whole

@@ -50,6 +50,18 @@ describe("a row", () => {
   });
 });
 
+describe("an open row", () => {
+  /** @param {Partial<Api.Message>} given */
+  const detail = (given) => markup(messageDetail(message(given), null, false));
+  it("offers to keep the text as a learning, unless the message is a call without one", () => {
+    // M8
+    const calls = [{ name: "Bash", summary: "pytest -q" }];
+    assert.match(detail({ text: "Never do that.", calls }), /Keep as a learning/);
+    assert.doesNotMatch(detail({ text: " ", calls }), /Keep as a learning/);
+    assert.doesNotMatch(detail({ text: "", calls, in_context: false }), /Keep as a learning/);
+  });
+});
+
 describe("a score", () => {
   it("is a whole number, and its parts are in the open row", () =>
     assert.match(markup(scoreNumber(message({ score: 57.4 }))), />57</));
