@@ -1,5 +1,5 @@
 // One row of the overview's table, the head of a project, and the legend. Markup only.
-import { compact, counted, fileName, number, percent } from "../shared/format.js";
+import { counted, fileName, gain, number, percent } from "../shared/format.js";
 import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -70,7 +70,9 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
     <td role="cell" class="c-tokens num">
       ${tokenCount(gauge.tokens, gauge.certainty)} <span class="muted">/ ${number(session.limit)}</span>
     </td>
-    <td role="cell" class="c-growth num">${growth(session.growth_per_turn)}</td>
+    <td role="cell" class="c-growth num">${
+      session.growth_per_turn === null ? "–" : gain(session.growth_per_turn, gauge.certainty)
+    }</td>
     <td role="cell" class="c-left num">${turns(session.turns_left)}</td>
     <td role="cell" class="c-prunes num">${session.prunes ? number(session.prunes) : "–"}</td>
     <td role="cell" class="c-last num"
@@ -99,9 +101,6 @@ function about(session) {
     lost > 0 && html` · <span class="warned">${counted(lost, "line")} not read</span>`
   }`;
 }
-
-/** @param {number | null} tokens a turn */
-const growth = (tokens) => (tokens === null ? "–" : `${tokens > 0 ? "+" : ""}${compact(tokens)}`);
 
 /** A higher number of turns would be too uncertain to show. */
 const MANY_TURNS = 100;

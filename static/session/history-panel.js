@@ -119,6 +119,9 @@ export class HistoryPanel extends ReadingElement {
     const undone = o.undone_at !== null;
     const { name, mark = "·", byAgent } = changeOf(o.kind);
     const actor = byAgent ? "" : (ACTORS[o.actor] ?? o.actor);
+    /** @param {string} act */
+    const named = (act) => `${act}: ${name}, operation ${o.n}`;
+    const compare = open ? "Close" : "Compare";
     return html`<li data-undone=${undone}>
       <div class="operation">
         <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${mark}</span>
@@ -128,8 +131,14 @@ export class HistoryPanel extends ReadingElement {
         </div>
         <div class="op-acts">
           <button class="small quiet" data-act="compare" data-n=${o.n} aria-expanded=${open}
-            aria-controls=${open ? `compared-${o.n}` : nothing}>${open ? "Close" : "Compare"}</button>
-          ${o.undoable && !undone && html`<button class="small" data-act="undo" data-n=${o.n}>Undo</button>`}
+            aria-controls=${open ? `compared-${o.n}` : nothing}
+            aria-label=${named(compare)}>${compare}</button>
+          ${
+            o.undoable &&
+            !undone &&
+            html`<button class="small" data-act="undo" data-n=${o.n}
+              aria-label=${named("Undo")}>Undo</button>`
+          }
         </div>
         <p class="small muted op-figures">${figures(o, this.#drawn?.pruned.certainty)}</p>
       </div>

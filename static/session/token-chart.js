@@ -8,7 +8,7 @@
 // in the theme's colours, with a text for screen readers.
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
-import { compact, number, timeOfDay } from "../shared/format.js";
+import { compact, gain, number, timeOfDay, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
 import { problem, READING } from "../shared/problem.js";
@@ -126,9 +126,9 @@ export class TokenChart extends CoppiceElement {
       this.#plot.setSize({ width, height });
   }
 
-  /** The "~" of estimates. */
-  get #rough() {
-    return this.hasAttribute("estimated") ? "~" : "";
+  /** The certainty of the tokens. */
+  get #certainty() {
+    return this.hasAttribute("estimated") ? "estimated" : "";
   }
 
   /** True where the pruned view has a line of its own. */
@@ -177,7 +177,7 @@ export class TokenChart extends CoppiceElement {
     const places = apart(this.#places);
     return html`<ul class="chart-marks">${changes.map((mark, i) => {
       const at = places[i];
-      const words = markWords(mark, this.#rough);
+      const words = markWords(mark, this.#certainty);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
         <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}
           data-mark=${mark.kind} aria-label=${words} title=${words}>${changeOf(mark.kind).mark}</button>
@@ -214,10 +214,10 @@ export class TokenChart extends CoppiceElement {
     const steps = steepest(points, NAMED_STEPS);
     if (steps.length === 0) return "";
     return html`<div class="chart-steps"><span class="muted">Largest steps</span>${steps.map(
-      ({ number: at, label, tokens }) =>
+      ({ number: at, label, tokens: added }) =>
         html`<button class="chip" data-act="chart-message" data-number=${at} title="Message ${number(at)}"
           ><span class="mono">${label}</span
-          ><span class="num">+${this.#rough}${compact(tokens)}</span></button>`,
+          ><span class="num">${gain(added, this.#certainty)}</span></button>`,
     )}</div>`;
   }
 
@@ -368,24 +368,24 @@ export class TokenChart extends CoppiceElement {
       ? [
           `#${number(point.number)}`,
           timeOfDay(point.at, Date.now()),
-          point.cause && `${point.cause.label} +${compact(point.cause.tokens)}`,
-          both && `agent ${number(point.agent ?? 0)}`,
-          `${both ? "pruned " : ""}${number(point.pruned)}`,
+          point.cause && `${point.cause.label} ${gain(point.cause.tokens, this.#certainty)}`,
+          both && `agent ${tokens(point.agent ?? 0, this.#certainty)}`,
+          `${both ? "pruned " : ""}${tokens(point.pruned, this.#certainty)}`,
         ]
       : [];
     place.textContent = words.filter(Boolean).join(" · ");
   }
 }
 
-/** A mark in words. @param {Api.Timeline["changes"][number]} mark @param {string} rough "~" of estimates */
-function markWords({ kind, label, number: at, before, after }, rough) {
+/** A mark in words. @param {Api.Timeline["changes"][number]} mark @param {string} certainty */
+function markWords({ kind, label, number: at, before, after }, certainty) {
   const said = label.charAt(0).toUpperCase() + label.slice(1);
   const by = ACTORS[label] ? ` ${ACTORS[label]}` : label && `: ${label}`;
   // The labels of an undo and of what the agent does are sentences.
   const isSentence = label !== "" && (kind === "undo" || changeOf(kind).byAgent);
   const what = isSentence ? said : changeOf(kind).name + by;
   const where = at === null ? "" : `, at message ${number(at)}`;
-  return `${what}${where}, ${rough}${number(before)} to ${rough}${number(after)} tokens`;
+  return `${what}${where}, ${tokens(before, certainty)} to ${tokens(after, certainty)} tokens`;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2

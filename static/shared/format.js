@@ -52,6 +52,11 @@ export function tokens(value, certainty) {
   return (isRough(value, certainty) ? "~" : "") + whole.format(value);
 }
 
+/** What something adds, short: "+4.1k", and "~+4.1k" for an estimate. @param {number} value
+ * @param {string} [certainty] */
+export const gain = (value, certainty) =>
+  `${isRough(value, certainty) ? "~" : ""}${value > 0 ? "+" : ""}${compact(value)}`;
+
 /** Bytes in decimal units: 62,700,000 as "62.7 MB". @param {number} bytes */
 export function size(bytes) {
   if (bytes < 1_000_000) return `${whole.format(Math.ceil(bytes / 1000))} kB`;

@@ -290,12 +290,13 @@ class TestHistory:
         region = page.get_by_role("region", name="Before and after operation 1")
         expect(region.get_by_role("meter")).to_have_count(2)
         assert region.get_by_role("meter").evaluate_all(METERS) == promised
-        close = page.get_by_role("button", name="Close", exact=True).and_(
-            page.locator("[aria-expanded=true]")
-        )
+        close = page.get_by_role("button", name="Close: Pruned, operation 1")
         expect(close).to_be_focused()
-        page.get_by_role("button", name="Undo").last.click()
+        page.get_by_role("button", name="Undo: Pruned, operation 1").click()
         expect(page.locator(".operations > li[data-undone=true]")).to_have_count(1)
+        expect(region.locator("b").first).to_have_css(
+            "text-decoration-line", "none"
+        )  # the name alone is struck
         expect(region.get_by_role("meter")).to_have_count(2)
         assert region.get_by_role("meter").evaluate_all(METERS) == promised
         close.focus()

@@ -7,6 +7,7 @@ import {
   compact,
   counted,
   decimal,
+  gain,
   money,
   number,
   percent,
@@ -62,6 +63,11 @@ describe("numbers", () => {
       "12.3M",
     ]);
   });
+  it("that are added have a plus sign, after the mark of an estimate", () =>
+    assert.deepEqual(
+      [gain(4_120), gain(4_120, "estimated"), gain(0, "estimated"), gain(-12, "calibrated")],
+      ["+4.1k", "~+4.1k", "0", "−12"],
+    ));
   it("are exact at zero, and negative with a real minus sign", () => {
     assert.equal(tokens(0, "estimated"), "0");
     assert.deepEqual([-2_300, -12].map(compact), ["−2.3k", "−12"]);
