@@ -205,7 +205,7 @@ export class WhatIf extends ReadingElement {
         ${typeReason(session, this.#settings)}
       </p>
       <label class="small muted" for="what-if-cut">Keep <b>${percentSet(cut)}</b> of its context,
-        ${this.#cut === null ? "the aim" : `${number(tokensAt(session, cut))} tokens`}</label>
+        ${this.#cut === null ? "the aim" : counted(tokensAt(session, cut), "token")}</label>
       <input id="what-if-cut" type="range" min="5" max="95" step="5" .value=${String(cut)}>
       <div class="plan-bars">
         ${saved && planBar("Now", session, saved.before, session.pruned.regions, 0, session.pruned.certainty)}

@@ -88,9 +88,10 @@ export function totalWords({ kinds, calls, events, compared, elsewhere }) {
       return `${decimal(means[name])} ${means[name] === 1 ? noun : `${noun}s`} ${happens}${usual}`;
     },
   );
+  const mean = means.windows > 1 ? ", on average" : "";
   const usual = elsewhere?.tokens ? ` (usually ~${about(elsewhere.tokens)})` : "";
   return [
-    `In up to ${number(calls)} calls after ${new Intl.ListFormat("en").format(names)}${among}: ${
+    `In up to ${number(calls)} calls after ${new Intl.ListFormat("en").format(names)}${among}${mean}: ${
       again.length > 0 ? again.join(", ") : "nothing done again"
     }`,
     means.tokens !== null && `new work after ~${about(means.tokens)} tokens${usual}`,
