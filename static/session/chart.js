@@ -55,6 +55,19 @@ export function across(points, time) {
   });
 }
 
+/** The share of the chart's width in which the last values hold. */
+const LAST_SHARE = 0.01;
+
+/** The columns of the chart with a place after the last one, up to which its values hold: otherwise the step
+ * there, as after an undo, would have no width. @param {number[]} places @param {number[][]} values of each
+ * series @param {boolean} time @returns {[number[], ...number[][]]} */
+export function ended(places, values, time) {
+  const [first, last] = [places[0], places.at(-1)];
+  if (first === undefined || last === undefined || places.length === 1) return [places, ...values];
+  const end = last + Math.max((last - first) * LAST_SHARE, time ? 0 : 1);
+  return [[...places, end], ...values.map((column) => [...column, column.at(-1) ?? 0])];
+}
+
 /** The x value of a change: its moment, or its message where it has none; the nearest end if outside.
  * @param {{ at: string | null, number: number | null }} change @param {Point[]} points
  * @param {ArrayLike<number>} places of the points @param {boolean} time */

@@ -19,6 +19,7 @@ import {
   across,
   apart,
   differs,
+  ended,
   hasTime,
   known,
   placeOf,
@@ -272,7 +273,7 @@ export class TokenChart extends CoppiceElement {
    * @returns {uPlot.AlignedData} */
   #data({ points, regions }, time, both) {
     const line = both ? [points.map((p) => p.pruned)] : [];
-    return [across(points, time), ...stacked(points, regions.length), ...line];
+    return ended(across(points, time), [...stacked(points, regions.length), ...line], time);
   }
 
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both
@@ -292,7 +293,12 @@ export class TokenChart extends CoppiceElement {
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
       series: seriesOf(timeline, both, colour),
-      axes: axesOf(time, getComputedStyle(this).fontFamily, colour),
+      axes: axesOf(
+        time,
+        getComputedStyle(this).fontFamily,
+        colour,
+        () => this.#pointAt(Infinity)?.number ?? 0,
+      ),
       hooks: {
         draw: [(plot) => this.#drawMarks(plot, timeline, time, marks)],
         setCursor: [(plot) => this.#showValues(plot)],
@@ -302,12 +308,18 @@ export class TokenChart extends CoppiceElement {
     };
   }
 
+  /** The point with this index; the last one for the end of the chart, where it still holds.
+   * @param {number | null | undefined} index */
+  #pointAt(index) {
+    const points = this.#shown?.points ?? [];
+    return points[Math.min(index ?? -1, points.length - 1)];
+  }
+
   /** Emits the range that was dragged over. @param {uPlot} plot */
   #emitRange(plot) {
     const { left, width } = plot.select;
     if (width < CLICK_PIXELS) return;
-    const points = this.#shown?.points ?? [];
-    const [first, last] = [plot.posToIdx(left), plot.posToIdx(left + width)].map((idx) => points[idx]);
+    const [first, last] = [left, left + width].map((at) => this.#pointAt(plot.posToIdx(at)));
     plot.setSelect({ ...plot.select, width: 0 }, false);
     if (first && last)
       this.emit("chart-range", { from: Math.max(1, first.number), to: Math.max(1, last.number) });
@@ -315,7 +327,7 @@ export class TokenChart extends CoppiceElement {
 
   /** Emits the message at the cursor: the one that caused the step there. @param {uPlot} plot */
   #emitMessage(plot) {
-    const point = this.#shown?.points[plot.cursor.idx ?? -1];
+    const point = this.#pointAt(plot.cursor.idx);
     if (point && plot.select.width < CLICK_PIXELS)
       this.emit("chart-message", { number: point.cause?.number ?? Math.max(1, point.number) });
   }
@@ -344,8 +356,9 @@ export class TokenChart extends CoppiceElement {
     ctx.setLineDash([2 * ratio, 3 * ratio]);
     stroke(ctx, bbox.left, y, bbox.left + bbox.width, y);
     ctx.setLineDash([]);
+    const drawn = plot.data[0].slice(0, timeline.points.length); // without the end
     const places = timeline.changes.map((mark) => {
-      const at = placeOf(mark, timeline.points, plot.data[0], time);
+      const at = placeOf(mark, timeline.points, drawn, time);
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
       ctx.strokeStyle = changeOf(mark.kind).byAgent ? look.warn : look.accent;
@@ -362,7 +375,7 @@ export class TokenChart extends CoppiceElement {
   #showValues(plot) {
     const place = this.querySelector(".chart-at");
     if (!place) return;
-    const point = this.#shown?.points[plot.cursor.idx ?? -1];
+    const point = this.#pointAt(plot.cursor.idx);
     const both = point && differs([point]);
     const words = point
       ? [
@@ -431,8 +444,8 @@ function seriesOf({ points, regions }, both, colour) {
 }
 
 /** @param {boolean} time @param {string} family of the font @param {(name: string) => string} colour
- * @returns {uPlot.Axis[]} */
-function axesOf(time, family, colour) {
+ * @param {() => number} last the number of the last message @returns {uPlot.Axis[]} */
+function axesOf(time, family, colour, last) {
   const line = colour("--line");
   const axis = {
     stroke: colour("--muted"),
@@ -440,7 +453,7 @@ function axesOf(time, family, colour) {
     ticks: { stroke: line, width: 1, size: 4 },
   };
   /** @param {number} tick the number of a message */
-  const whole = (tick) => (Number.isInteger(tick) ? number(tick) : "");
+  const whole = (tick) => (Number.isInteger(tick) && tick <= last() ? number(tick) : "");
   return [
     {
       ...axis,

@@ -262,6 +262,15 @@ class TestTheChart:
         for name in ("user", "assistant"):
             holds(page, PAINTED, f"var(--r-{name})")
 
+    def test_shows_what_came_last(self, page: Page, server: Server) -> None:
+        """The newest message is seen at once: its part is painted before another message follows."""
+        session = managed(server, 1)
+        rows = [{"role": "user", "content": "Go on"}, {"role": "assistant", "content": words(2_000)}]
+        server.app.ingest.append_messages(session, rows)
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        holds(page, PAINTED, "var(--r-assistant)")
+
     def test_draws_a_single_message_as_a_point(self, page: Page, server: Server) -> None:
         """A line of one point would be invisible, so a point is drawn."""
         page.goto(f"{server.url}/sessions/{managed(server, 1)}")

@@ -5,6 +5,7 @@ import {
   across,
   apart,
   differs,
+  ended,
   hasTime,
   known,
   largestGap,
@@ -86,6 +87,19 @@ describe("the line", () => {
     assert.equal(known(points, 0), points);
     assert.equal(known(points, 900), points);
   });
+});
+
+describe("the last values", () => {
+  it("have a width: that of a message, or of a part of the whole", () => {
+    assert.deepEqual(ended([1, 2], [[10, 30]], false), [
+      [1, 2, 3],
+      [10, 30, 30],
+    ]);
+    assert.deepEqual(ended([0, 500], [[10, 30]], true)[0], [0, 500, 505]);
+    assert.deepEqual(ended([0, 500], [[10, 30]], false)[0], [0, 500, 505]);
+  });
+  it("of a single point have none: it is drawn as one", () =>
+    assert.deepEqual(ended([1], [[10]], false), [[1], [10]]));
 });
 
 describe("the place of a change", () => {
