@@ -251,6 +251,8 @@ def static_file(filename: str) -> Response:
         response.cache_control.no_cache = True
     length = len(packed or found.content)
     response.make_conditional(request, accept_ranges=True, complete_length=length)
+    if packed:
+        del response.headers["Accept-Ranges"]  # a page has seventy files, and none is read in parts
     if filename == WIDGET:  # other origins may load it: it holds no data of this server
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         response.headers["Access-Control-Allow-Origin"] = "*"

@@ -192,6 +192,8 @@ class TestCompression:
         assert (part.status_code, part.data) == (206, whole[3:10])
         assert part.headers["Content-Range"] == f"bytes 3-9/{len(whole)}"
         assert "Content-Encoding" not in part.headers
+        assert client.get("/static/app.js").headers["Accept-Ranges"] == "bytes"
+        assert "Accept-Ranges" not in client.get("/static/app.js", headers=PACKED).headers
 
     def test_is_cached(self) -> None:
         """A file is compressed once until it changes."""
