@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.session_page import open_session
+from tests.browser.session_page import open_and_settle
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -87,7 +87,7 @@ class TestTabOnANarrowPage:
     def test_goes_along_the_actions_on_a_session(self, page: Page, server: Server) -> None:
         """The first button of the row is reached first."""
         page.set_viewport_size({"width": 390, "height": 844})
-        open_session(page, server, managed(server, 3, tokens=50))
+        open_and_settle(page, f"{server.url}/sessions/{managed(server, 3, tokens=50)}")
         found = places(page, page.locator(".session-acts .primary"))
         lefts = [one["left"] for one in found if one["top"] == found[-1]["top"]]
         assert len(lefts) > 1

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.session_page import APPLY, open_session, row
+from tests.browser.session_page import APPLY, open_and_settle, open_session, row
 from tests.browser.waiting import drawn, hold, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
@@ -117,6 +117,7 @@ class TestFocus:
         open_session(page, server, session)
         opener = row(page, 2).get_by_role("button")
         opener.click()
+        expect(page.locator(".msg-detail .parts")).to_be_visible()
         page.get_by_role("button", name="Pin: never prune").focus()
         expect(opener).not_to_be_in_viewport()
         page.keyboard.press("Escape")
@@ -126,7 +127,7 @@ class TestFocus:
 
     def test_goes_to_the_actions_on_selected_rows_and_back(self, page: Page, server: Server) -> None:
         """The key a moves it to the first action, however many rows are between; Escape moves it to the row."""
-        open_session(page, server, managed(server, 60, tokens=50))
+        open_and_settle(page, f"{server.url}/sessions/{managed(server, 60, tokens=50)}")
         for key in "jjs":
             page.keyboard.press(key)
         selected = page.locator(".msg:focus-within .m-open")
