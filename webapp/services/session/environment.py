@@ -119,6 +119,7 @@ class Environment:
         self._settings: Settings | None = None
         self._models: list[ModelLimits] | None = None
         self._windows: dict[str, RememberedWindow] | None = None
+        self._forgotten = 0  # times, so that what was read before is not cached after
         self._checked_at = 0
         self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None
@@ -132,10 +133,14 @@ class Environment:
         """Return the settings common to all sessions."""
         self._drop_outdated()
         if (settings := self._settings) is None:
+            before = self._forgotten
             stored = self.store.small.fields(SETTINGS)
             # Another version may have written fields that this one does not know.
-            settings = self._settings = compatible_settings(stored, PRESETS[DEFAULT_PRESET])[0]
+            settings = compatible_settings(stored, PRESETS[DEFAULT_PRESET])[0]
             self.damaged = self.store.small.damaged()
+            with self._guard:
+                if before == self._forgotten:
+                    self._settings = settings
         return settings
 
     def model(self, name: str | None) -> ModelLimits:
@@ -146,19 +151,24 @@ class Environment:
         """Return the user's own rows of the model table."""
         self._drop_outdated()
         if (rows := self._models) is None:
-            rows = []
+            before, rows = self._forgotten, []
             for name, data in self.store.small.model_overrides().items():
                 with suppress(InvalidSettings):  # written by another version
                     rows.append(ModelLimits.from_dict({**data, "name": name}, rows))
-            self._models = rows
+            with self._guard:
+                if before == self._forgotten:
+                    self._models = rows
         return rows
 
     def windows(self) -> dict[str, RememberedWindow]:
         """Return the windows that agents have reported, by agent and model."""
         self._drop_outdated()
-        if self._windows is None:
-            self._windows = self.store.small.fields(WINDOWS)
-        return self._windows
+        if (windows := self._windows) is None:
+            before, windows = self._forgotten, self.store.small.fields(WINDOWS)
+            with self._guard:
+                if before == self._forgotten:
+                    self._windows = windows
+        return windows
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
         """Remember the window that an agent reported, inside the caller's transaction; the last one counts."""
@@ -166,11 +176,15 @@ class Environment:
         if known.get(key, {}).get("at", -1) <= at:
             known[key] = {"window": window, "why": why, "at": at}
             self.store.small.put_setting(WINDOWS, known)
-            self._windows = None
+            with self._guard:
+                self._forgotten += 1
+                self._windows = None
 
     def forget(self) -> None:
         """Read settings and models from the store at the next use."""
-        self._settings = self._models = self._windows = None
+        with self._guard:
+            self._forgotten += 1
+            self._settings = self._models = self._windows = None
 
     def _drop_outdated(self) -> None:
         """Drop the cache where another process has written settings or models since the last check."""

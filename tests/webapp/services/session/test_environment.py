@@ -136,6 +136,48 @@ class TestEnvironment:
         assert len(app.environment._locks) == 0
 
 
+class TestAReadDuringAChange:
+    """What was read from the store before a change, and arrives after it."""
+
+    @pytest.mark.parametrize("table", ["fields", "model_overrides"])
+    def test_is_not_kept(self, app: App, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
+        """Another thread saves settings and a model's limits meanwhile; the next read has them."""
+        small, environment = app.store.small, app.environment
+        read = getattr(small, table)
+
+        def late(*given: str) -> Any:
+            found = read(*given)
+            monkeypatch.setattr(small, table, read)
+            app.settings.put({"target_percent": 61})
+            app.models.put("m", ModelRow(window=9_000))
+            return found
+
+        environment.settings()  # which also looks for changes by other processes
+        environment.forget()
+        monkeypatch.setattr(small, table, late)
+        environment.settings()
+        environment.overrides()
+        assert environment.settings().target_percent == 61
+        assert [row.name for row in environment.overrides()] == ["m"]
+
+    def test_of_an_agents_windows_is_not_kept(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The window that an agent reports meanwhile is there at the next read."""
+        small, environment = app.store.small, app.environment
+        read = small.fields
+
+        def late(name: str) -> Any:
+            found = read(name)
+            monkeypatch.setattr(small, "fields", read)
+            with app.store.write():
+                environment.remember_window("claude-code/m", 1_000_000, "reported", 1)
+            return found
+
+        environment.settings()
+        monkeypatch.setattr(small, "fields", late)
+        assert environment.windows() == {}
+        assert list(environment.windows()) == ["claude-code/m"]
+
+
 class TestTheLockOfASession:
     """The lock of a session, which one thread holds and a few wait for."""
 
