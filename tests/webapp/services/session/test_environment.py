@@ -137,7 +137,7 @@ class TestEnvironment:
 
 
 class TestAReadDuringAChange:
-    """What was read from the store before a change, and arrives after it."""
+    """A read of the store that begins before a change and ends after it."""
 
     @pytest.mark.parametrize("table", ["fields", "model_overrides"])
     def test_is_not_kept(self, app: App, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
