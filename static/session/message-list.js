@@ -129,7 +129,7 @@ export class MessageList extends CoppiceElement {
   }
 
   stop() {
-    document.body.removeAttribute("data-selected-rows");
+    document.body?.removeAttribute("data-selected-rows"); // there is none where a document is replaced
     this.#viewport.stop();
     this.#listing.stop();
   }

@@ -30,5 +30,6 @@ class TestTheCard:
             assert "of 100,000 tokens" in text
             assert "secret" not in text
             assert "message 0" not in text
+        expect(page.locator(".msg").first).to_be_visible()
         page.set_content(texts["what-filled-my-context.svg"])
         expect(page.get_by_role("img", name="full")).to_be_visible()
