@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, TypedDict
+from typing import Generic, Protocol, TypedDict, TypeVar
 from weakref import WeakValueDictionary
 
 from scoring.errors import InvalidSettings
@@ -26,6 +26,8 @@ from webapp.services.session.measuring import CounterProvider, MeasureMessage, m
 from webapp.services.session.prices import Prices
 from webapp.services.session.times import now_ms
 from webapp.store import Store
+
+T = TypeVar("T")
 
 SETTINGS, WINDOWS = "settings", "windows"
 CHECK_MS = 1_000
@@ -95,6 +97,35 @@ class RememberedWindow(TypedDict):
     at: int
 
 
+class Remembered(Generic[T]):
+    """A value that is read from the store once, until it is forgotten.
+
+    What a thread reads while another forgets may be the value before the change: it is returned, but not remembered.
+    """
+
+    def __init__(self, read: Callable[[], T]) -> None:
+        self._read = read
+        self._value: T | None = None
+        self._times_forgotten = 0
+        self._guard = threading.Lock()
+
+    def get(self) -> T:
+        """Return the value."""
+        if (value := self._value) is None:
+            before = self._times_forgotten
+            value = self._read()
+            with self._guard:
+                if before == self._times_forgotten:
+                    self._value = value
+        return value
+
+    def forget(self) -> None:
+        """Read the value again at its next use."""
+        with self._guard:
+            self._times_forgotten += 1
+            self._value = None
+
+
 class Environment:
     """The store, the bus, the tokenizers and the clock, with the settings and models common to all sessions."""
 
@@ -116,10 +147,9 @@ class Environment:
         self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()
-        self._settings: Settings | None = None
-        self._models: list[ModelLimits] | None = None
-        self._windows: dict[str, RememberedWindow] | None = None
-        self._forgotten = 0  # times, so that what was read before is not cached after
+        self._settings = Remembered(self._read_settings)
+        self._overrides = Remembered(self._read_overrides)
+        self._windows = Remembered(self._read_windows)
         self._checked_at = 0
         self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None
@@ -132,16 +162,13 @@ class Environment:
     def settings(self) -> Settings:
         """Return the settings common to all sessions."""
         self._drop_outdated()
-        if (settings := self._settings) is None:
-            before = self._forgotten
-            stored = self.store.small.fields(SETTINGS)
-            # Another version may have written fields that this one does not know.
-            settings = compatible_settings(stored, PRESETS[DEFAULT_PRESET])[0]
-            self.damaged = self.store.small.damaged()
-            with self._guard:
-                if before == self._forgotten:
-                    self._settings = settings
-        return settings
+        return self._settings.get()
+
+    def _read_settings(self) -> Settings:
+        stored = self.store.small.fields(SETTINGS)
+        self.damaged = self.store.small.damaged()
+        # Another version may have written fields that this one does not know.
+        return compatible_settings(stored, PRESETS[DEFAULT_PRESET])[0]
 
     def model(self, name: str | None) -> ModelLimits:
         """Return the limits of a model, the user's overrides first."""
@@ -150,25 +177,22 @@ class Environment:
     def overrides(self) -> list[ModelLimits]:
         """Return the user's own rows of the model table."""
         self._drop_outdated()
-        if (rows := self._models) is None:
-            before, rows = self._forgotten, []
-            for name, data in self.store.small.model_overrides().items():
-                with suppress(InvalidSettings):  # written by another version
-                    rows.append(ModelLimits.from_dict({**data, "name": name}, rows))
-            with self._guard:
-                if before == self._forgotten:
-                    self._models = rows
+        return self._overrides.get()
+
+    def _read_overrides(self) -> list[ModelLimits]:
+        rows: list[ModelLimits] = []
+        for name, data in self.store.small.model_overrides().items():
+            with suppress(InvalidSettings):  # written by another version
+                rows.append(ModelLimits.from_dict({**data, "name": name}, rows))
         return rows
 
     def windows(self) -> dict[str, RememberedWindow]:
         """Return the windows that agents have reported, by agent and model."""
         self._drop_outdated()
-        if (windows := self._windows) is None:
-            before, windows = self._forgotten, self.store.small.fields(WINDOWS)
-            with self._guard:
-                if before == self._forgotten:
-                    self._windows = windows
-        return windows
+        return self._windows.get()
+
+    def _read_windows(self) -> dict[str, RememberedWindow]:
+        return self.store.small.fields(WINDOWS)
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
         """Remember the window that an agent reported, inside the caller's transaction; the last one counts."""
@@ -176,15 +200,12 @@ class Environment:
         if known.get(key, {}).get("at", -1) <= at:
             known[key] = {"window": window, "why": why, "at": at}
             self.store.small.put_setting(WINDOWS, known)
-            with self._guard:
-                self._forgotten += 1
-                self._windows = None
+            self._windows.forget()
 
     def forget(self) -> None:
         """Read settings and models from the store at the next use."""
-        with self._guard:
-            self._forgotten += 1
-            self._settings = self._models = self._windows = None
+        for one in (self._settings, self._overrides, self._windows):
+            one.forget()
 
     def _drop_outdated(self) -> None:
         """Drop the cache where another process has written settings or models since the last check."""
