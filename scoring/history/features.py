@@ -159,11 +159,7 @@ def analyse(
         content_of(text, outputs, words=words) if content else None,
         _named(names + answered) if calls or results else "",
         "" if not (calls or results) else _traces(message, given, bool(outputs)) if wanted else None,
-        cues_of(message, given)
-        if content
-        else NO_CUES
-        if role == "tool"
-        else cues_without_content(message, text),
+        cues_of(message, given) if content else cues_without_content(message, text),
         ties=ties_of(message),
     )  # mostly positional: keyword arguments would make this call half as slow again
 
@@ -198,9 +194,8 @@ def with_content(features: Features, message: Message) -> Features:
     content = content_of(text_of(message), outputs).packed()
     traces = _traces(message, given, bool(outputs))
     cues = cues_of(message, given)
-    if (
-        COMPACTION in features.cues.speech and COMPACTION not in cues.speech
-    ):  # a stored message has no wire object
+    # A stored message has no wire object, which alone shows a compaction.
+    if COMPACTION in features.cues.speech and COMPACTION not in cues.speech:
         cues = cues._replace(speech=cues.speech + COMPACTION)
     return features._replace(content=content, traces=traces, cues=cues, names_file=False)
 

@@ -51,10 +51,9 @@ class Cues(NamedTuple):
 
 
 NO_CUES = Cues()
-# A letter of `speech`: a compaction of the provider's.
-COMPACTION = "k"
+COMPACTION = "k"  # a letter of `Cues.speech`: the provider compacted all that came before into this message
 _BY_PROGRAM, _COMPACTED = Cues(MACHINE_MADE), Cues(COMPACTION)
-COMPACTING = frozenset({"anthropic", "responses"})  # the formats of providers that compact
+_COMPACTING = frozenset({"anthropic", "responses"})  # the formats of providers that compact
 
 
 def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
@@ -88,7 +87,7 @@ def _is_compacted(message: Message) -> bool:
     model knows nothing of what it stands for.
     """
     wire = message.wire
-    if wire is None or wire.format not in COMPACTING or not isinstance(wire.value, dict):
+    if wire is None or wire.format not in _COMPACTING or not isinstance(wire.value, dict):
         return False
     content = wire.value.get("content")
     return _is_compaction(wire.value) or (isinstance(content, list) and any(map(_is_compaction, content)))

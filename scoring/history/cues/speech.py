@@ -1,8 +1,8 @@
 """Cues of a message's words: rules, corrections, short answers, statements, and user messages that a program wrote.
 
 A rule is a sentence of a user that restricts what is done later. A correction takes back what the same user said
-before, which stays wrong where it stands. Programs that let a model act through text pass
-outputs and notices to it as user messages; those are machine-made.
+before, which stays wrong where it stands. Programs that let a model act through text pass outputs and notices to it as
+user messages; those are machine-made.
 """
 
 from __future__ import annotations
