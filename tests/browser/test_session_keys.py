@@ -328,7 +328,7 @@ class TestNotices:
     def test_cover_no_actions_on_selected_rows(self, page: Page, server: Server, width: int) -> None:
         """While rows are selected, notices are at the top."""
         page.set_viewport_size({"width": width, "height": 800})
-        open_session(page, server, managed(server, 60))
+        open_and_settle(page, f"{server.url}/sessions/{managed(server, 60)}")
         for key in "jjs":
             page.keyboard.press(key)
         page.evaluate(SAY, "a notice " * 20)

@@ -7,8 +7,9 @@ is open on the calling thread. Every method raises only errors of `webapp.errors
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from webapp.config import BUSY_SECONDS, Database
@@ -55,6 +56,15 @@ def opened(database: Database, busy_seconds: float = BUSY_SECONDS, durable: bool
     return Postgresql(database, busy_seconds, durable)
 
 
+class _Thread(threading.local):
+    """One thread's transaction: when it began, in ns of the monotonic clock, and what is to be done at its end."""
+
+    began: int | None = None
+
+    def __init__(self) -> None:
+        self.at_end: list[Callable[[], None]] = []
+
+
 class Store:
     """All subjects of one database."""
 
@@ -78,6 +88,7 @@ class Store:
         self.webhooks = Webhooks(self.db)
         self.leases = Leases(self.db)
         self.dump = Dump(self.db)
+        self._thread = _Thread()
         self._inspected = False
         self._failed: StoreError | None = None  # why the last write failed, if the next may fail too
 
@@ -85,7 +96,7 @@ class Store:
     def write(self, session_id: str | None = None) -> Iterator[None]:
         """Open a transaction; with `session_id` one that writes to no other session (see `Engine.write`)."""
         try:
-            with self.db.write(session_id):
+            with self._noted(), self.db.write(session_id):
                 yield
         except (BusyStore, ClosedStore, RefusedRow):  # says nothing about the disk
             raise
@@ -94,9 +105,41 @@ class Store:
             raise
         self._failed = None
 
-    def read(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def read(self) -> Iterator[None]:
         """Run several queries on one snapshot."""
-        return self.db.read()
+        with self._noted(), self.db.read():
+            yield
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note when the thread's outermost transaction begins, and do what waits for its end."""
+        thread = self._thread
+        if thread.began is not None:
+            yield
+            return
+        thread.began = time.monotonic_ns()
+        try:
+            yield
+        finally:
+            thread.began, waiting, thread.at_end = None, thread.at_end, []
+            for act in waiting:
+                act()
+
+    def began(self) -> int:
+        """Return when the thread's transaction began, in ns of the monotonic clock; outside of one, the time now.
+
+        What others committed since then is not seen in it.
+        """
+        began = self._thread.began
+        return time.monotonic_ns() if began is None else began
+
+    def at_end(self, act: Callable[[], None]) -> None:
+        """Call `act` once the thread's transaction is committed or taken back, at once outside of one."""
+        if self._thread.began is None:
+            act()
+        else:
+            self._thread.at_end.append(act)
 
     def size(self) -> int:
         """Return the size of the database on the disk in bytes, including its write-ahead log."""

@@ -8,6 +8,7 @@ apart by the session's version.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -100,29 +101,30 @@ class RememberedWindow(TypedDict):
 class Remembered(Generic[T]):
     """A value that is read from the store once, until it is forgotten.
 
-    What a thread reads while another forgets may be the value before the change: it is returned, but not remembered.
+    What is read in a transaction, or a snapshot, that began before the value was last forgotten may be the value before
+    the change: it is returned, but not remembered.
     """
 
-    def __init__(self, read: Callable[[], T]) -> None:
-        self._read = read
+    def __init__(self, store: Store, read: Callable[[], T]) -> None:
+        self._store, self._read = store, read
         self._value: T | None = None
-        self._times_forgotten = 0
+        self._forgotten_at = 0  # in ns of the monotonic clock
         self._guard = threading.Lock()
 
     def get(self) -> T:
         """Return the value."""
         if (value := self._value) is None:
-            before = self._times_forgotten
+            began = self._store.began()
             value = self._read()
             with self._guard:
-                if before == self._times_forgotten:
+                if began > self._forgotten_at:
                     self._value = value
         return value
 
     def forget(self) -> None:
         """Read the value again at its next use."""
         with self._guard:
-            self._times_forgotten += 1
+            self._forgotten_at = time.monotonic_ns()
             self._value = None
 
 
@@ -147,9 +149,9 @@ class Environment:
         self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()
-        self._settings = Remembered(self._read_settings)
-        self._overrides = Remembered(self._read_overrides)
-        self._windows = Remembered(self._read_windows)
+        self._settings = Remembered(store, self._read_settings)
+        self._overrides = Remembered(store, self._read_overrides)
+        self._windows = Remembered(store, self._read_windows)
         self._checked_at = 0
         self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None
@@ -201,6 +203,7 @@ class Environment:
             known[key] = {"window": window, "why": why, "at": at}
             self.store.small.put_setting(WINDOWS, known)
             self._windows.forget()
+            self.store.at_end(self._windows.forget)  # until the commit others read the windows before
 
     def forget(self) -> None:
         """Read settings and models from the store at the next use."""

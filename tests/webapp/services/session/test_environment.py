@@ -177,6 +177,57 @@ class TestAReadDuringAChange:
         assert environment.windows() == {}
         assert list(environment.windows()) == ["claude-code/m"]
 
+    def test_on_a_snapshot_from_before_the_change_is_not_kept(self, app: App) -> None:
+        """A long request reads what was stored when it began, also when it reads after the change."""
+        environment = app.environment
+        begun, saved, read = threading.Event(), threading.Event(), threading.Event()
+
+        def request() -> None:
+            with app.store.read():
+                app.store.sessions.all()
+                begun.set()
+                assert saved.wait(PATIENCE)
+                environment.settings()
+                environment.overrides()
+            read.set()
+
+        environment.settings()  # which also looks for changes by other processes
+        threading.Thread(target=request).start()
+        assert begun.wait(PATIENCE)
+        app.settings.put({"target_percent": 61})
+        app.models.put("m", ModelRow(window=9_000))
+        environment.forget()
+        saved.set()
+        assert read.wait(PATIENCE)
+        assert environment.settings().target_percent == 61
+        assert [row.name for row in environment.overrides()] == ["m"]
+
+    def test_before_the_commit_is_not_kept(self, app: App) -> None:
+        """While a reported window is being stored, other threads read the one before."""
+        environment = app.environment
+        environment.windows()
+        with app.store.write():
+            environment.remember_window("claude-code/m", 1_000_000, "reported", 1)
+            reader = threading.Thread(target=environment.windows)
+            reader.start()
+            reader.join(PATIENCE)
+        assert list(environment.windows()) == ["claude-code/m"]
+
+    def test_of_what_was_not_committed_is_not_kept(self, app: App) -> None:
+        """A change that is taken back leaves nothing behind."""
+        environment = app.environment
+        environment.windows()
+
+        def report_and_fail() -> None:
+            with app.store.write():
+                environment.remember_window("claude-code/m", 1_000_000, "reported", 1)
+                assert list(environment.windows()) == ["claude-code/m"]
+                app.sessions.get("none")
+
+        with pytest.raises(NotFound):
+            report_and_fail()
+        assert environment.windows() == {}
+
 
 class TestTheLockOfASession:
     """The lock of a session, which one thread holds and a few wait for."""
