@@ -15,6 +15,7 @@ from scoring.history.cues import (
     STRICT,
     Cues,
     Edit,
+    is_compacted,
 )
 from scoring.history.cues.calls import LOOK, PLANS, CallCue, cue_of_call
 from scoring.history.features import (
@@ -74,6 +75,7 @@ __all__ = [
     "counter_of",
     "cue_of_call",
     "error_lines",
+    "is_compacted",
     "line_hash",
     "names_file",
     "output_lines",

@@ -59,7 +59,7 @@ _COMPACTING = frozenset({"anthropic", "responses"})  # the formats of providers 
 def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
     """Return the cues of a message; `arguments` are those of its calls as parsed JSON, None if they are not JSON."""
     said = "\n".join([part.text for part in message.parts if isinstance(part, Text)])
-    speech = cues_of_speech(message.role, said) + (COMPACTION if _is_compacted(message) else "")
+    speech = cues_of_speech(message.role, said) + (COMPACTION if is_compacted(message) else "")
     calls = tuple(
         cue_of_call(call.name, call.arguments, parsed)
         for call, parsed in zip(message.calls, arguments, strict=True)
@@ -71,7 +71,7 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
 def cues_without_content(message: Message, text: str) -> Cues:
     """Return the cues that are computed for every message: that a program wrote it, or that it holds a compaction."""
     if message.role == "assistant":
-        return _COMPACTED if _is_compacted(message) else NO_CUES
+        return _COMPACTED if is_compacted(message) else NO_CUES
     return cues_of_text(message.role, text) if not message.results else NO_CUES
 
 
@@ -80,7 +80,7 @@ def cues_of_text(role: str, text: str) -> Cues:
     return _BY_PROGRAM if role == "user" and is_machine_made(text) else NO_CUES
 
 
-def _is_compacted(message: Message) -> bool:
+def is_compacted(message: Message) -> bool:
     """Return whether the provider compacted all that came before into this message.
 
     Anthropic puts a block with a summary into an answer, OpenAI an encrypted item between its answers. Without it the
@@ -115,5 +115,6 @@ __all__ = [
     "cues_of",
     "cues_of_text",
     "cues_without_content",
+    "is_compacted",
     "is_machine_made",
 ]

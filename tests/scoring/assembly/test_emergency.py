@@ -242,6 +242,32 @@ class TestOverflow:
         given: list[Message | Summary] = [Summary("s", "what was"), user("pinned"), model(), user(), model()]
         assert relieve(given, 100_000, pinned={1}, overflow=True).kept == (0, 1, 3, 4)
 
+    @pytest.mark.parametrize(
+        ("wire_format", "item"),
+        [
+            ("responses", {"type": "compaction", "id": "c", "encrypted_content": "gAAA" * 500}),
+            (
+                "anthropic",
+                {
+                    "role": "assistant",
+                    "content": [{"type": "compaction", "content": "What was done. " * 200}],
+                },
+            ),
+        ],
+    )
+    def test_keeps_the_newest_compaction_of_the_provider(
+        self, wire_format: str, item: dict[str, object]
+    ) -> None:
+        """It stands for all that came before, so it belongs to no turn and is dropped after the other messages."""
+        asked, said = {"role": "user", "content": "go on"}, {"role": "assistant", "content": "done " * 200}
+        given = decode([asked, item, asked, item, *[asked, said] * 6], wire_format).messages
+        done = relieve(given, 100_000, overflow=True)
+        assert done.kept[0] == 3
+        assert done.dropped[:3] == (0, 1, 2)
+        tight = relieve(given, costs(given[3], *given[-2:]) + 40, min_recent=1)
+        assert tight.kept[0] == 3
+        assert encode(tight.messages, wire_format)[-3:] == [item, asked, said]
+
     def test_without_a_user_falls_back_to_truncation(self) -> None:  # P2
         """Without a user message there are no turns to halve."""
         assert relieve([model(), model()], 100_000, overflow=True).nothing_done
