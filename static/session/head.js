@@ -242,11 +242,14 @@ function windowQuestion(session) {
 /** The notice above numbers that could not be read again. @param {Error} error */
 export const stale = (error) => problem("These numbers may be old", error.message, "retry-session");
 
-/** The page without a session: loading, an error, or not found. @param {Error | null} error */
-export function noSession(error) {
-  if (!error) return READING;
+/** The page without a session: loading, an error, or not found. @param {Error | null} error
+ * @param {string} name the name of the page */
+export function noSession(error, name) {
+  const heading = html`<h1 class="sr">${name}</h1>`;
+  if (!error) return html`${heading}${READING}`;
   const { message } = error;
-  if (!isMissing(error)) return problem("Could not read this session", message, "retry-session");
+  if (!isMissing(error))
+    return html`${heading}${problem("Could not read this session", message, "retry-session")}`;
   return html`<section class="empty">
     <p class="empty-code">404</p>
     <h1>There is nothing here</h1>

@@ -151,6 +151,7 @@ def open_memory(page: Page, server: Server) -> None:
 def open_error(page: Page, server: Server) -> None:
     """Open the page of an unknown session."""
     page.goto(f"{server.url}/sessions/nobody")
+    expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
 
 
 PAGES = [

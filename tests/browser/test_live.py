@@ -37,6 +37,7 @@ class TestALostConnection:
             state = page.locator(".live")
             expect(state).to_have_text("live")
             expect(page.locator(".msg")).to_have_count(4)
+            page.wait_for_load_state("networkidle")  # a request that the cut breaks is sent again
             page.evaluate("window.stayed = true")
             wholes: list[str] = []
             page.on("request", lambda r: wholes.append(r.url) if r.url.endswith("/stats") else None)
