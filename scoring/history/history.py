@@ -51,8 +51,11 @@ def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter
     return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
 
 
-def ends_with_question(messages: Sequence[Message]) -> bool:
-    """Return whether the last message is a short one from a user: only then relevance is computed."""
+def reads_words(messages: Sequence[Message], settings: Settings) -> bool:
+    """Return whether the words of messages are read: by a signal with weight, or because of a question at the end."""
+    weighed = (signal for name, signal in SIGNALS.items() if settings.weights.get(name))
+    if any(signal.reads_content and not signal.needs_question for signal in weighed):
+        return True
     last = messages[-1] if messages else None
     return last is not None and last.role == "user" and 0 < words_of(text_of(last)).total <= QUESTION_WORDS
 
@@ -114,13 +117,13 @@ class History:
             )
             history.rate(messages, settings)
             return history
-        asked = ends_with_question(messages)
+        reads = reads_words(messages, settings)
         # A counter of the caller's can change, so its counts are not cached.
         given = counter is not None and counter is not FOUR_CHARACTERS
         kind = None if given else counter, given, lexicon.digest, traces
 
         def cached(message: Message) -> Features:
-            words = asked or message.role == "system"  # those of a system prompt show if it contains rules
+            words = reads or message.role == "system"  # those of a system prompt show if it contains rules
             found = FEATURES.get(message, kind, words, partial(compute, words))
             return found._replace(tokens=estimate_message_tokens(message, counter)) if given else found
 

@@ -113,8 +113,8 @@ class Signal:
     `label` and `meaning` are shown to users; `in_foresight` is the meaning in the strategy *Foresight*, if it differs.
     `weights` are its points in each preset, 0 for a preset not listed. `rate` rates all messages of a history at once
     (0...1), because a column is cheaper than a call for each message. A signal that `reads_content` needs their
-    contents, which are there if any such signal has weight; without them it rates 0. The words in them may be missing
-    unless the last message is a short one from a user.
+    contents, which are there if any such signal has weight; without them it rates 0. One that rates 0 unless the last
+    message is a short one from a user `needs_question`; the words of bare messages are read for it only then.
 
     *Foresight* weighs mentions (names and text lines) instead of messages. `rate_mentions` rates the mentions of a
     history with the given number of messages; without it a mention has the rating of the last message that contains it.
@@ -128,6 +128,7 @@ class Signal:
     weights: Mapping[str, float]
     in_foresight: str = ""
     reads_content: bool = False
+    needs_question: bool = False
     rate_mentions: Callable[[Mentions, int], Ratings] | None = None
     weighs_mentions: bool = True
 

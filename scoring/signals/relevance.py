@@ -125,5 +125,6 @@ SIGNAL = Signal(
     rate,
     weights={"Foresight": 15},
     reads_content=True,
+    needs_question=True,
     weighs_mentions=False,
 )

@@ -48,6 +48,18 @@ class TestANewSignal:
         assert 3 in weighed.kept
         assert weighed.parts[third.name][3] > 0
 
+    def test_has_the_words_of_the_contents_that_it_reads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever the last message is, here the long answer of a model."""
+
+        def rate_words(history: Messages, _: Options) -> list[float]:
+            return [min(1.0, one.content.words / 100) if one.content else 0.0 for one in history.features]
+
+        signal = Signal("words", "Words", "how many words it has", rate_words, {}, reads_content=True)
+        monkeypatch.setitem(SIGNALS, signal.name, signal)
+        talk = [*TALK, model("and so on " * 40)]
+        settings = Settings.from_dict({"weights": {"words": 50}}, base=BLUEPRINT)
+        assert signal.rate(History.of(talk, settings=settings), settings)[-1] == 1
+
     def test_is_a_setting_with_its_default_range_and_presets(self, third: Signal) -> None:
         """Its weight can be set like any other; a preset that does not name it has it at 0."""
         assert Settings().weights[third.name] == Settings().to_dict()["weights"][third.name] == 7
