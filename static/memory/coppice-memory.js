@@ -169,6 +169,8 @@ class CoppiceMemory extends ReadingElement {
     const [kind, gone] = [this.#kind, this.#memories?.find((one) => one.id === id)];
     this.act("Could not delete it", async () => {
       await api.forget(kind, id);
+      this.#memories = this.#memories?.filter((one) => one.id !== id) ?? null;
+      this.requestUpdate();
       const run = () => gone && this.#keepAgain(kind, gone);
       toast(`The ${KINDS[kind].one} is deleted.`, { act: { label: "Undo", run } });
     });

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.session_page import APPLY, open_and_settle, open_session
+from tests.browser.settings_page import open_below
 from tests.browser.waiting import LIST, drawn, fast_forward, hold, intercept, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
@@ -213,6 +214,27 @@ class TestALateAnswer:
         expect(page.get_by_text("Not saved: Aim")).to_be_visible()
         expect(target).to_have_value("85")
         expect(aim).to_have_value("55")
+
+    def test_leaves_no_deleted_memory_in_the_list(self, page: Page, server: Server) -> None:
+        """Its row leaves with the deletion, not only once the list was read again: it has no more to offer."""
+        server.app.memory.add("memory", "it is so")
+        page.goto(f"{server.url}/memory")
+        row = page.locator(".hit")
+        expect(row).to_have_count(1)
+        with held(page, "**/api/memories*"):
+            row.get_by_role("button", name="Delete").click()
+            expect(page.get_by_role("button", name="Undo")).to_be_visible()
+            expect(row).to_have_count(0)
+
+    def test_comes_before_a_webhook_can_be_added(self, page: Page, server: Server) -> None:
+        """A form opened before the list is read would offer no events, without which no webhook can be added."""
+        add = page.get_by_role("button", name="Add webhook")
+        answer = hold(page, "**/api/webhooks", lambda: open_below(page, server, "webhooks-panel"))
+        expect(page.locator("webhooks-panel .reading")).to_be_visible()
+        expect(add).to_have_count(0)
+        answer.continue_()
+        add.click()
+        expect(page.locator(".webhook-event")).not_to_have_count(0)
 
     def test_keeps_the_form_of_another_model_open(self, page: Page, server: Server) -> None:
         """The saved row closes, and the row opened meanwhile stays open."""
