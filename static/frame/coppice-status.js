@@ -44,7 +44,9 @@ class CoppiceStatus extends CoppiceElement {
   #saidWhy = false;
 
   start() {
-    live.open();
+    // Not before the page has joined its rooms: "live" would be said while its scripts are still on their way.
+    if (document.readyState === "complete") live.open();
+    else this.listen(document, "DOMContentLoaded", () => live.open());
     this.listen(live, "state", () => this.requestUpdate());
     this.every(LOOK_MS, () => {
       refreshTimes(document);

@@ -156,12 +156,9 @@ class WebhooksPanel extends ReadingElement {
       <header>
         <h2 id="webhooks-title">Webhooks</h2>
         <span class="muted small">events for other programs</span>
-        ${
-          this.#doc &&
-          html`<span class="end"
-            ><button class="small" data-act="edit-webhook" data-id="0"
-              >${icon("plus")}Add webhook</button></span>`
-        }
+        <span class="end"
+          ><button class="small" data-act="edit-webhook" data-id="0" ?disabled=${!this.#doc}
+            >${icon("plus")}Add webhook</button></span>
       </header>
       ${this.problem("Could not read the webhooks")} ${this.#made && secretBox(this.#made)}
       ${this.#editing === 0 && this.#form(null)}

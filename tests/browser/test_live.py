@@ -13,6 +13,7 @@ from tests.browser.cable import Cable, cable_to
 from tests.browser.session_page import open_and_settle
 from tests.browser.waiting import (
     fast_forward,
+    hold,
     hold_joining,
     holds,
     intercept,
@@ -180,6 +181,24 @@ class TestALostConnection:
         managed(server, 1, tokens=50, title="Born")
         opened[0].close()
         expect(titles).to_have_text(["Born"])
+
+    def test_is_not_over_before_the_page_has_its_script(self, page: Page, server: Server) -> None:
+        """Until the script of the page comes, which joins a room, changes are missed: the page is not called live."""
+        joining = hold_joining(page, "overview")
+        address = f"{server.url}/settings"
+        script = hold(
+            page, "**/coppice-settings*.js", lambda: page.goto(address, wait_until="commit"), others=True
+        )
+        status = page.locator(".live")
+        expect(status).to_be_visible()
+        for _ in range(10):  # as long as a connection takes
+            page.evaluate("fetch('/healthz').then(answer => answer.text())")
+        expect(status).to_have_text("connecting")
+        script.continue_()
+        until(page, lambda: joining)
+        expect(status).to_have_text("connecting")
+        joining[0]()
+        expect(status).to_have_text("live")
 
     def test_is_shown_on_a_phone_above_the_heading(self, page: Page, server: Server) -> None:
         """The strip with the status covers no heading."""
