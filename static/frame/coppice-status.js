@@ -44,7 +44,7 @@ class CoppiceStatus extends CoppiceElement {
   #saidWhy = false;
 
   start() {
-    // Not before the page has joined its rooms: "live" would be said while its scripts are still on their way.
+    // Not before the page has joined its rooms: it would be called live while its scripts are still to come.
     if (document.readyState === "complete") live.open();
     else this.listen(document, "DOMContentLoaded", () => live.open());
     this.listen(live, "state", () => this.requestUpdate());

@@ -56,13 +56,22 @@ def opened(database: Database, busy_seconds: float = BUSY_SECONDS, durable: bool
     return Postgresql(database, busy_seconds, durable)
 
 
-class _Thread(threading.local):
-    """One thread's transaction: when it began, in ns of the monotonic clock, and what is to be done at its end."""
+class _Transaction:
+    """A thread's transaction: when it began, in ns of the monotonic clock, None outside of one, and what its end does.
 
-    began: int | None = None
+    An object of its own, because a generator that is left inside a transaction may be closed by another thread.
+    """
 
     def __init__(self) -> None:
+        self.began: int | None = None
         self.at_end: list[Callable[[], None]] = []
+
+
+class _Thread(threading.local):
+    """The transaction of each thread."""
+
+    def __init__(self) -> None:
+        self.transaction = _Transaction()
 
 
 class Store:
@@ -114,15 +123,15 @@ class Store:
     @contextmanager
     def _noted(self) -> Iterator[None]:
         """Note when the thread's outermost transaction begins, and do what waits for its end."""
-        thread = self._thread
-        if thread.began is not None:
+        own = self._thread.transaction
+        if own.began is not None:
             yield
             return
-        thread.began = time.monotonic_ns()
+        own.began = time.monotonic_ns()
         try:
             yield
         finally:
-            thread.began, waiting, thread.at_end = None, thread.at_end, []
+            own.began, waiting, own.at_end = None, own.at_end, []
             for act in waiting:
                 act()
 
@@ -131,15 +140,16 @@ class Store:
 
         What others committed since then is not seen in it.
         """
-        began = self._thread.began
+        began = self._thread.transaction.began
         return time.monotonic_ns() if began is None else began
 
     def at_end(self, act: Callable[[], None]) -> None:
         """Call `act` once the thread's transaction is committed or taken back, at once outside of one."""
-        if self._thread.began is None:
+        own = self._thread.transaction
+        if own.began is None:
             act()
         else:
-            self._thread.at_end.append(act)
+            own.at_end.append(act)
 
     def size(self) -> int:
         """Return the size of the database on the disk in bytes, including its write-ahead log."""

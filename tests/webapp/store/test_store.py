@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.disks import AVAILABLE
 from tests.shared import ROOT
+from tests.waiting import PATIENCE
 from webapp.config import Database
 from webapp.errors import RefusedRow, StoreError
 from webapp.store import Store
@@ -55,6 +59,49 @@ class TestStore:
                 store.words.add(row.key, [(seq, f"word{seq} common")])
         store.maintain()
         assert store.words.numbers(row.key) == set(range(12))
+
+
+class TestTheTransactionOfAThread:
+    """Its beginning, and the actions that wait for its end."""
+
+    def test_calls_what_waits_for_its_end(self, store: Store) -> None:
+        """Once, after the outermost block, committed or not; at once where there is no transaction."""
+        called: list[str] = []
+        store.at_end(lambda: called.append("at once"))
+        with store.write(), store.write():
+            store.at_end(lambda: called.append("committed"))
+            assert called == ["at once"]
+        assert called == ["at once", "committed"]
+        with suppress(RuntimeError), store.write():
+            store.at_end(lambda: called.append("taken back"))
+            raise RuntimeError
+        with store.read():
+            pass
+        assert called == ["at once", "committed", "taken back"]
+
+    def test_began_with_its_outermost_block(self, store: Store) -> None:
+        """Changes that others commit after that are not seen in it."""
+        with store.read():
+            began = store.began()
+            with store.read():
+                assert store.began() == began
+            assert store.began() == began
+        assert store.began() > began
+
+    def test_ends_where_another_thread_closes_it(self, store: Store) -> None:
+        """As the collector does with a generator that was left inside."""
+
+        def reading() -> Generator[None]:
+            with store.read():
+                yield
+
+        left = reading()
+        next(left)
+        began = store.began()
+        closer = threading.Thread(target=left.close)
+        closer.start()
+        closer.join(PATIENCE)
+        assert store.began() > began
 
 
 class TestKills:
