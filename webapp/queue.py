@@ -245,6 +245,9 @@ class Queue:
         self._closed.set()
         with self._wake:
             self._wake.notify()
+        if not self._trouble:
+            with suppress(self._redis.faults):  # wakes the thread that waits for events
+                self._redis.xadd(self._stream, {"e": NOTHING}, maxlen=EVENTS_KEPT, approximate=True)
         for thread in self._threads:
             thread.join(timeout=2 * BLOCK_MS / 1000)
         with suppress(self._redis.faults):

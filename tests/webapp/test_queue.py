@@ -95,6 +95,17 @@ class TestEvents:
         late.queue.close()
         assert late.heard == pair[0].heard
 
+    def test_are_not_waited_for_at_the_end(
+        self, queue_url: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The thread that waits for them is woken, however long it would wait."""
+        monkeypatch.setattr(queues, "BLOCK_MS", 4_000 * PATIENCE)
+        monkeypatch.setattr(queues, "CONNECT_SECONDS", 4 * PATIENCE)
+        closing = threading.Thread(target=Listener(queue_url, request.node.name).queue.close, daemon=True)
+        closing.start()
+        closing.join(PATIENCE)
+        assert not closing.is_alive()
+
     def test_of_another_store_do_not_come(self, pair: tuple[Listener, Listener], queue_url: str) -> None:
         """One Redis can serve several stores."""
         other = Listener(queue_url, "another")
