@@ -443,7 +443,7 @@ class CoppiceSession extends CoppiceElement {
 
   template() {
     const session = this.#session;
-    if (!session) return this.#gone ? deletedSession(this.#gone) : noSession(this.#error, document.title);
+    if (!session) return this.#gone ? deletedSession(this.#gone) : noSession(this.#error);
     const { tab, sheet, unloaded } = this.#panels;
     const plan = tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
     const head = header(session, this.#parent, this.#copies);

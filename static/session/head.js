@@ -242,10 +242,9 @@ function windowQuestion(session) {
 /** The notice above numbers that could not be read again. @param {Error} error */
 export const stale = (error) => problem("These numbers may be old", error.message, "retry-session");
 
-/** The page without a session: loading, an error, or not found. @param {Error | null} error
- * @param {string} name the name of the page */
-export function noSession(error, name) {
-  const heading = html`<h1 class="sr">${name}</h1>`;
+/** The page without a session: loading, an error, or not found. @param {Error | null} error */
+export function noSession(error) {
+  const heading = html`<h1 class="sr">Session</h1>`;
   if (!error) return html`${heading}${READING}`;
   const { message } = error;
   if (!isMissing(error))
