@@ -40,7 +40,8 @@ _HASH = (
 _GLUED = re.compile(
     r"(?<=[\u3040-\u30ff\u3400-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff])"
 )
-# Weight and pattern of each kind; the whole match is the value, verbatim.
+# Weight and pattern of each kind; the whole match is the value, verbatim. A repetition has a bound where a match can
+# begin at each character of a word: texts without blanks, such as encoded data, took seconds.
 _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (3.0, re.compile(rf"\b(?:{_SCHEMES})://[^{_NO_URL}]+[^{_NO_URL}.,;:]")),
     (3.0, re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)),
@@ -52,7 +53,7 @@ _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (1.5, re.compile(_HASH)),
     (1.5, re.compile(rf"\b[a-z_][\w.-]{{0,40}}(?:{_NAMES})\s?[:=]\s?[^\s,;\"'`{{}}\[\]]{{1,80}}", re.IGNORECASE)),
     (1.0, re.compile(r"\b(?:port|version|timeout|limit)[ \t]+(?:is[ \t]+|of[ \t]+|to[ \t]+)?\d[\w.]*", re.IGNORECASE)),
-    (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|MB|GB|kB|KB|EUR|USD|€|£|¥)(?!\w)")),
+    (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]{0,30}\s?(?:%|ms|MB|GB|kB|KB|EUR|USD|€|£|¥)(?!\w)")),
     (2.0, re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b")),  # an address
     (0.5, re.compile(r"(?<![\d.])v?\d+\.\d+\.\d+(?:[-+][\w.]+)?\b(?!\.\d)")),
 )  # fmt: skip
@@ -69,10 +70,11 @@ _PATH = (
 _SPOKEN_PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (1.5, re.compile(_PATH)),
     (1.5, re.compile(r"\b[A-Za-z]:\\(?:[\w .+-]+\\)*[\w.+-]*\w")),  # a Windows path
-    (1.5, re.compile(rf"(?<![\w./])[\w-]+\.(?:{_EXTENSIONS})\b(?![/.(]\w)")),  # a file name
-    (2.0, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),  # a mail address
+    (1.5, re.compile(rf"(?<![\w./])[\w-]{{1,100}}\.(?:{_EXTENSIONS})\b(?![/.(]\w)")),  # a file name
+    (2.0, re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b")),  # a mail address
     (2.0, re.compile(r"(?<!\w)#[\w-]*\d[\w-]*\w")),  # an issue, an order
-    (1.5, re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d[\w-]*\d)[A-Za-z0-9][\w-]{4,39}\b")),  # letters and digits
+    # letters and digits
+    (1.5, re.compile(r"\b(?=[\w-]{0,99}[A-Za-z])(?=[\w-]{0,99}\d[\w-]{0,99}\d)[A-Za-z0-9][\w-]{4,39}\b")),
     (2.0, re.compile(r"(?<![\w+])\+\d{1,3}[ ./-]?\(?\d[\d ()./-]{5,14}\d\b")),  # a telephone number
     (1.0, re.compile(r"(?<![\w.,])\d{5,24}(?![\w.,]*\d)\b")),  # a long number
 )  # fmt: skip

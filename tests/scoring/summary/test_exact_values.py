@@ -83,6 +83,12 @@ class TestValues:
         """A value typed by the user is intended."""
         assert max(values([user("port 8080")])) > max(values([model("port 8080")]))
 
+    @pytest.mark.parametrize("part", ["y", "1", "a-", "A_", "1."])
+    def test_of_texts_without_blanks_take_no_time(self, part: str) -> None:
+        """Encoded data has few boundaries of words, or one at every character."""
+        found = [value for _, value in values([user(f"{part * 10_000} a@example.org")] * 4)]
+        assert found.count("a@example.org") == 4
+
     def test_of_confirmations_are_none(self) -> None:  # S4
         """There are none in them."""
         assert not list(values([message("tool", "", ToolResult("1", "File v1.2.3 written successfully"))]))
