@@ -90,7 +90,7 @@ class TestEvents:
     def test_are_read_by_a_worker_that_starts_later(self, pair: tuple[Listener, Listener]) -> None:
         """So that pages can resume on it at once."""
         pair[0].queue.publish(PRUNED)
-        until(lambda: pair[1].heard)
+        until(lambda: pair[0].heard)
         late = Listener(pair[0].queue.url, pair[0].queue._stream.split(":")[1])
         late.queue.close()
         assert late.heard == pair[0].heard
@@ -111,8 +111,10 @@ class TestEvents:
         other = Listener(queue_url, "another")
         pair[0].queue.publish(PRUNED)
         until(lambda: pair[1].heard)
+        other.queue.publish(SettingsChanged())
+        until(lambda: other.heard)
         other.queue.close()
-        assert other.heard == []
+        assert [event for _, event in other.heard] == [SettingsChanged()]
 
     def test_that_wait_are_sent_before_the_end(self, pair: tuple[Listener, Listener]) -> None:
         """A worker that ends tells everything it has stored."""
