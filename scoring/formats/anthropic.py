@@ -25,6 +25,7 @@ _OWN_BLOCKS = (
     "redacted_thinking",
     "mcp_tool_result",
     "web_search_tool_result",
+    "compaction",
 )
 _OWN_FIELDS = (
     "anthropic_version",

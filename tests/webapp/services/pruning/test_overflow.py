@@ -26,6 +26,22 @@ class TestOverflow:
         assert "Emergency compression dropped 12 oldest messages" in text
         assert list(app.verify()) == []
 
+    @pytest.mark.parametrize(
+        "compacted",
+        [
+            {"role": "assistant", "content": [{"type": "compaction", "content": "What was done."}]},
+            {"type": "compaction", "id": "c", "encrypted_content": "gAAA" * 50},
+        ],
+        ids=["Anthropic", "OpenAI"],
+    )
+    def test_keeps_what_the_provider_compacted(self, app: App, compacted: dict[str, object]) -> None:
+        """It stands for all that came before, also where nothing else shows the format of the list."""
+        turn = [wire("user", "go on"), wire("assistant", "done " * 50)]
+        session = managed(app, wire("user", "begin"), compacted, *turn * 7)
+        app.overflow.relieve(session)
+        assert compacted in app.context.get(session).messages
+        assert 3 not in context_numbers(app, session)
+
     def test_fits_the_usable_tokens(self, app: App) -> None:  # S5, C5
         """Cut messages are shorter in the context, and complete in the log."""
         app.models.put("small", ModelRow(window=8_192))
