@@ -128,13 +128,23 @@ class ToolAnswers:
 
 
 def serve() -> int:
-    """Serve on stdin and stdout until the agent closes them."""
-    answers = ToolAnswers(os.environ)
+    """Serve on stdin and stdout until the agent closes them. Return 1 if they fail before, such as on a full disk."""
+    answers, code = ToolAnswers(os.environ), 0
     try:
         anyio.run(_serve, answers)
+    except* OSError as failures:
+        from webapp.commands.cli import complain
+
+        code = complain(f"could not answer the agent: {_first_reason(failures)}", 1)
     finally:
         answers.close()
-    return 0
+    return code
+
+
+def _first_reason(failures: BaseExceptionGroup[OSError]) -> str:
+    """Return why the first of the failures happened."""
+    first = failures.exceptions[0]
+    return _first_reason(first) if isinstance(first, BaseExceptionGroup) else first.strerror or str(first)
 
 
 async def _serve(answers: ToolAnswers) -> None:

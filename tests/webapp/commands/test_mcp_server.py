@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -183,3 +184,25 @@ class TestTools:
         with closing(ToolAnswers({})) as answers:
             stats = answers.answer("context_stats", {})
         assert "42,020" in stats
+
+
+class TestAFullDisk:
+    """Where the output goes to a file."""
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+    def test_is_named_in_one_line(self) -> None:
+        """The agent's log gets the reason, not a traceback."""
+        request = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "webapp.entry", "mcp"],
+                input=json.dumps(request) + "\n",
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert (done.returncode, done.stderr) == (
+            1,
+            "coppice: could not answer the agent: No space left on device\n",
+        )
