@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.disks import AVAILABLE, disk
+from tests.disks import AVAILABLE, Disk, disk
 from tests.webapp.commands.running import Run
 from webapp.store import Store
 from webapp.store.sqlite import backup
@@ -27,6 +27,12 @@ def said(run: Run, tmp_path: Path, text: str) -> None:
     file = tmp_path / f"{text}.json"
     file.write_text(json.dumps([{"role": "user", "content": text}]))
     assert run("import", file).code == 0
+
+
+def enough_after(full: Disk, writes: int, run: Run, copy: Path) -> bool:
+    """Restore a copy on a disk that is full after so many writes; return whether they were enough."""
+    with full.failing("disk full", writes):
+        return run("restore", copy).code == 0
 
 
 class TestBackup:
@@ -193,6 +199,27 @@ class TestRestore:
         with disk(db.parent) as failing, failing.failing("disk full", 0):
             done = run("restore", tmp_path / "copy.db")
         assert (done.code, f"no room left for {db}" in done.err) == (1, True)
+
+    @pytest.mark.skipif(not AVAILABLE, reason="SQLite's functions cannot be reached in this Python")
+    @pytest.mark.parametrize("damaged", [False, True], ids=["sound", "damaged"])
+    def test_changes_nothing_wherever_the_disk_is_full(
+        self, run: Run, tmp_path: Path, db: Path, damaged: bool
+    ) -> None:  # S1
+        """The store has its name and its content, and no copy takes the room that is missing."""
+        said(run, tmp_path, "one")
+        run("backup", tmp_path / "copy.db")
+        said(run, tmp_path, "two")
+        if damaged:
+            with db.open("r+b") as file:
+                file.seek(8192)
+                file.write(b"\xff" * 8192)
+        before, writes = db.read_bytes(), 0
+        with disk(db.parent) as full:
+            while not enough_after(full, writes, run, tmp_path / "copy.db"):
+                assert {file.name for file in db.parent.glob("c.db*")} <= {"c.db", "c.db-wal", "c.db-shm"}
+                assert db.read_bytes() == before
+                writes += 9
+        assert writes > 100
 
     def test_refuses_a_file_that_is_no_store(self, run: Run, tmp_path: Path) -> None:
         """The store is not replaced."""

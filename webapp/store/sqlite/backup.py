@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from webapp.errors import Conflict, DamagedStore
@@ -87,12 +88,24 @@ def put_back(source: Path, target: Path, kept: Path) -> bool:
             if damaged := not (_locked(here, target) and _copied(here, kept)):
                 _move(target, kept)
             else:
-                there.backup(here)
+                with _on_failure(kept.unlink):
+                    there.backup(here)
                 here.execute("PRAGMA locking_mode=NORMAL")
                 here.execute("PRAGMA journal_mode=WAL")
         if damaged:
-            _copy(there, target)
+            with _on_failure(lambda: _move(kept, target)):
+                _copy(there, target)
     return True
+
+
+@contextmanager
+def _on_failure(take_back: Callable[[], object]) -> Iterator[None]:
+    """Take an earlier step back if the block fails, so that everything is as it was."""
+    try:
+        yield
+    except BaseException:
+        take_back()
+        raise
 
 
 def _locked(connection: sqlite3.Connection, path: Path) -> bool:
