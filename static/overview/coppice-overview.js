@@ -20,7 +20,7 @@ import { live } from "../shared/socket.js";
 import { title } from "../shared/words.js";
 import { badge, canNotify, isNotifying, notifyOfCrossing, toggleNotifying } from "./alerts.js";
 import { regionLegend } from "./session-row.js";
-import { arrange, grouped, isWorthGrouping, nextSort, tally, team } from "./sessions.js";
+import { arrange, grouped, isWorthGrouping, nextSort, sortChoices, tally, team } from "./sessions.js";
 import { distinctNames } from "./titles.js";
 
 /** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
@@ -205,7 +205,7 @@ class CoppiceOverview extends ReadingElement {
    * @param {ReturnType<typeof team>} team */
   #toolbar(sessions, by, { users, hosts, projects }) {
     const { active, above, sources } = tally(sessions);
-    const { find, show } = this.#choice;
+    const { find, show, sort } = this.#choice;
     /** @param {import("./sessions.js").Group} name */
     const group = (name) =>
       html`<button class="chip" data-act="group" data-by=${by === name ? "none" : name}
@@ -229,7 +229,9 @@ class CoppiceOverview extends ReadingElement {
         ${chip("all", "All")}${chip("active", "Active", active)}${chip("above", "Above target", above)}
         ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
-      ${belonging.some(Boolean) && html`<div class="chips belonging">${belonging}</div>`}
+      <div class="chips belonging" ?data-bare=${!belonging.some(Boolean)}>${belonging}
+        <select class="order" name="sort" aria-label="Sort">${optionElements(sortChoices(sort), sort)}</select>
+      </div>
       <div class="chips" role="group" aria-label="Group">
         ${group("project")}${users.length > 0 && group("user")}${hosts.length > 0 && group("host")}
       </div>

@@ -32,17 +32,38 @@ const FOLDED_FROM = 3;
 /** At least this many sessions are grouped by project by default. */
 const GROUPED_FROM = 20;
 
-/** The values that columns sort by. The first click sorts in descending order, with `up` in ascending.
- * @type {Record<string, { of: (session: Api.Session) => number | string | null, up?: boolean }>} */
+/** The values that columns sort by, and the names of both orders. The first click sorts in descending order,
+ * with `up` in ascending.
+ * @type {Record<string, { of: (session: Api.Session) => number | string | null, up?: boolean,
+ * names: [first: string, reverse: string] }>} */
 const ORDERS = {
-  title: { of: (s) => titleOf(s).toLowerCase(), up: true },
-  full: { of: (s) => mainGauge(s).utilization },
-  tokens: { of: (s) => mainGauge(s).tokens },
-  growth: { of: (s) => s.growth_per_turn },
-  left: { of: (s) => s.turns_left, up: true },
-  prunes: { of: (s) => s.prunes },
-  last: { of: (s) => s.last_activity },
+  full: { of: (s) => mainGauge(s).utilization, names: ["Fullest first", "Emptiest first"] },
+  tokens: { of: (s) => mainGauge(s).tokens, names: ["Most tokens first", "Fewest tokens first"] },
+  growth: { of: (s) => s.growth_per_turn, names: ["Fastest growth first", "Slowest growth first"] },
+  left: {
+    of: (s) => s.turns_left,
+    up: true,
+    names: ["Nearest to target first", "Farthest from target first"],
+  },
+  prunes: { of: (s) => s.prunes, names: ["Most prunes first", "Fewest prunes first"] },
+  last: { of: (s) => s.last_activity, names: ["Latest first", "Oldest first"] },
+  title: { of: (s) => titleOf(s).toLowerCase(), up: true, names: ["Title, A to Z", "Title, Z to A"] },
 };
+
+/** The orders to choose from where no column has a head, with their names: the first of each column, and the
+ * present one.
+ * @param {string} sort @returns {[value: string, label: string][]} */
+export const sortChoices = (sort) => [
+  ["", "Most urgent first"],
+  ...Object.entries(ORDERS).flatMap(([column, { names }]) => {
+    /** @type {[string, string][]} */
+    const both = [
+      [column, names[0]],
+      [`-${column}`, names[1]],
+    ];
+    return both.filter(([value]) => value === column || value === sort);
+  }),
+];
 
 /** The direction in which a column is sorted, as `aria-sort` names it. @param {string} column
  * @param {string} sort */

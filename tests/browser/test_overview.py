@@ -252,6 +252,21 @@ class TestTheTable:
         head.get_by_role("button").click()
         expect(titles).to_have_text(["Newest", "Large", "Small"])
 
+    def test_sorts_by_a_list_where_no_column_has_a_header(self, page: Page, server: Server) -> None:
+        """A narrow screen offers the same orders, also the one that a header left."""
+        managed(server, 2, id="small", title="Small")
+        managed(server, 20, id="large", title="Large")
+        page.goto(f"{server.url}/?sort=-tokens")
+        order, titles = page.get_by_label("Sort", exact=True), page.locator("tr.session-row a.title")
+        expect(titles).to_have_text(["Small", "Large"])
+        expect(order).to_be_hidden()
+        page.set_viewport_size({"width": 390, "height": 844})
+        expect(order.locator("option:checked")).to_have_text("Fewest tokens first")
+        order.select_option("Most tokens first")
+        expect(titles).to_have_text(["Large", "Small"])
+        expect(page).to_have_url(re.compile("sort=tokens"))
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
+
     def test_groups_by_project(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
         """Sessions are listed under their folder, which can be folded; the choice is in the address."""
         for cwd, said in (("/home/me/app", "Fix the parser"), ("/home/me/site", "Write the page")):

@@ -8,6 +8,7 @@ import {
   grouped,
   isWorthGrouping,
   nextSort,
+  sortChoices,
   tally,
   team,
 } from "../../../static/overview/sessions.js";
@@ -165,6 +166,13 @@ describe("the order by a column", () => {
       ["", "tokens", "-tokens"].map((sort) => nextSort("tokens", sort)),
       ["tokens", "-tokens", ""],
     );
+  });
+  it("is chosen from a list with the first order of each column, and the present one", () => {
+    const names = sortChoices("").map(([, name]) => name);
+    assert.equal(names[0], "Most urgent first");
+    assert.equal(new Set(names).size, 8);
+    const more = sortChoices("-tokens").filter(([, name]) => !names.includes(name));
+    assert.deepEqual(more, [["-tokens", "Fewest tokens first"]]);
   });
   it("has the value of aria-sort", () => {
     assert.equal(direction("tokens", "tokens"), "descending");
