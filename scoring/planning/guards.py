@@ -36,9 +36,9 @@ class Guards(NamedTuple):
 
     `corrections` are messages in which users take back what they said, and `lacking` those in which they say what they
     do not know or have, newest first; `spoken` are the messages that users wrote themselves, `plan` is the newest list
-    of steps, `old_plans` those it replaces, `steps` the newest changes of single steps after it. `resolved` maps
-    failures to the newest outcome of the same act, which is none. `taken_back` pairs edits with later ones that removed
-    lines of theirs.
+    of steps, `old_plans` pairs lists of steps with the newest one of the same tool, `steps` are the newest changes of
+    single steps after `plan`. `resolved` maps failures to the newest outcome of the same act, which is none.
+    `taken_back` pairs edits with later ones that removed lines of theirs.
     """
 
     spoken: list[int]
@@ -47,7 +47,7 @@ class Guards(NamedTuple):
     corrections: list[int]
     lacking: list[int]
     plan: int | None
-    old_plans: list[int]
+    old_plans: list[tuple[int, int]]
     steps: list[int]
     errors: list[int]
     resolved: dict[int, int]
@@ -65,7 +65,7 @@ def find(history: History) -> Guards:
     speech = [one.cues.speech for one in history.features]
     spoken = [p for p in history.own_words if MACHINE_MADE not in speech[p]]
     plans, steps = _plans(history)
-    newest = plans[-1] if plans else None
+    newest = plans[-1][0] if plans else None
     conversation = _is_conversation(history, spoken)
     return Guards(
         spoken,
@@ -74,7 +74,7 @@ def find(history: History) -> Guards:
         [p for p in reversed(spoken) if CORRECTION in speech[p]],
         [] if conversation else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
         newest,
-        plans[:-1],
+        _replaced(plans),
         [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
         _errors(history),
         _resolved(history),
@@ -141,17 +141,23 @@ def _rules(speech: list[str], spoken: list[int], kind: str) -> list[int]:
     return found
 
 
-def _plans(history: History) -> tuple[list[int], list[int]]:
-    """Return the positions of calls that write a plan, and of those that change steps of one."""
-    plans: list[int] = []
+def _plans(history: History) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return (position, act) of each call that writes a plan, and the positions of those that change steps of one."""
+    plans: list[tuple[int, int]] = []
     steps: list[int] = []
     for position, features in enumerate(history.features):
         for call in features.cues.calls:
             if call.kind == PLAN:
-                plans.append(position)
+                plans.append((position, call.act))
             elif call.kind == STEP:
                 steps.append(position)
     return plans, steps
+
+
+def _replaced(plans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return each plan with the newest one of the same tool: a list that another tool writes replaces none."""
+    newest = {act: position for position, act in plans}
+    return [(position, newest[act]) for position, act in plans if position != newest[act]]
 
 
 def _errors(history: History) -> list[int]:

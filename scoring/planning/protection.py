@@ -106,8 +106,7 @@ def protect(
     share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
     outdated: dict[int, set[int]] = {}
-    old_plans = ((old, guards.plan or 0) for old in guards.old_plans)
-    for old, new in chain(old_plans, guards.resolved.items(), guards.taken_back):
+    for old, new in chain(guards.old_plans, guards.resolved.items(), guards.taken_back):
         if head[old] != head[new]:
             outdated.setdefault(head[old], set()).add(head[new])
     return Protection(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.history.content.hashes import hashes_of
+from scoring.history.cues import acts
 from scoring.summary import PATH_KEYS, command_of, first_string
 
 # The kinds of calls: a whole plan, a step of one, one that only reads, any other.
@@ -25,6 +26,7 @@ READ_CHARS = 200_000
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PLANNING = frozenset({"todo", "todos", "plan", "task", "tasks", "checklist", "milestone", "milestones"})
+_PLAN_KEYS = frozenset({"todo", "todos", "plan", "steps", "tasks", "checklist", "milestones"})
 _SETTING = frozenset({"write", "update", "create", "add", "set", "complete", "mark", "edit", "new", "finish"})
 _LOOKING = frozenset(
     "read view open cat get list ls glob grep search find fetch show lookup query describe inspect".split()  # noqa: SIM905
@@ -33,7 +35,16 @@ _CHANGING = frozenset(
     "edit write replace create patch insert update delete remove apply run exec bash shell".split()  # noqa: SIM905
 )
 _STATE_KEYS = frozenset({"status", "state", "done", "completed", "checked", "progress"})
+_STEP_KEYS = frozenset(
+    {"content", "step", "text", "title", "task", "description", "name", "activeForm", "subject"}
+)
+# States of steps. Records such as orders and devices have other ones.
+_STEP_STATES = frozenset({
+    "pending", "in_progress", "completed", "done", "todo", "not_started", "started", "active", "doing", "open",
+    "blocked", "cancelled", "canceled", "skipped", "failed",
+})  # fmt: skip
 _BOX = re.compile(r"(?m)^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~]\]\s")
+_ITEM = re.compile(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\S")
 _OLD_KEY = re.compile(
     r"^(?:old|search|find|original|before)(?:_?(?:string|str|text|code|lines?|content))?$", re.IGNORECASE
 )
@@ -44,11 +55,6 @@ _NEW_KEY = re.compile(
 )
 _BODY_KEYS = ("content", "contents", "file_text", "text", "new_content", "body")
 _PATCH = re.compile(r"^(?:\*\*\* (?:Update|Delete) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
-_ENTER = re.compile(r"^(?:\s*(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+)\s*(?:&&|;|\n)\s*)+")
-_WRAPPER = re.compile(
-    r"^(?:(?:\w+=\S*|sudo|time|env|nice|timeout\s+\S+|npx|bunx|(?:uv|poetry|pipenv|pdm|bundle)\s+(?:run|exec)|"
-    r"python[\d.]*\s+-m|xvfb-run)\s+)+"
-)
 _LOOKS = re.compile(
     r"(?:grep|egrep|rg|ag|ls|find|fd|tree|cat|bat|head|tail|nl|less|more|sed\s+-n|awk|wc|which|type|file|stat|du|diff|"
     r"test|\[|echo|pwd|env|printenv|jq|git\s+(?:log|show|diff|grep|blame|status|branch|ls-files|rev-parse)|"
@@ -116,18 +122,13 @@ def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
         return CallCue(plan, crc32(f"{name} plan".encode("utf-8", "replace")))
     edits = tuple(_edits(name, given, path)) or tuple(_shell_edits(command))
     if command:
-        act = _act_of_command(command)
-        looks = bool(_LOOKS.match(_bare(command))) and not edits
-        return CallCue(
-            LOOK if looks else OTHER,
-            crc32(f"{name} {act}".encode("utf-8", "replace")),
-            _files(command),
-            edits,
-        )
+        looks = bool(_LOOKS.match(acts.bare(command))) and not edits
+        return CallCue(LOOK if looks else OTHER, acts.of_command(name, command), _files(command), edits)
     kind = LOOK if not edits and _only_reads(name) else OTHER
-    act = f"{name} {posixpath.basename(path)}"
+    file = path or (edits[0].file if edits else "")
+    act = acts.of_file(name, file) if file and (edits or kind == LOOK) else acts.of_arguments(name, given)
     reads = (posixpath.basename(path),) if path else ()
-    return CallCue(kind, crc32(act.encode("utf-8", "replace")), reads, edits)
+    return CallCue(kind, act, reads, edits)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -141,19 +142,35 @@ def _only_reads(name: str) -> bool:
 
 
 def _plan(name: str, given: Mapping[str, Any]) -> str:
-    """Return PLAN for a call that writes a list of steps with their states, STEP for one that changes one of them."""
+    """Return PLAN for a call that writes a list of steps, STEP for one that changes one of them."""
     words = _name_words(name)
     named = bool(words & _PLANNING)
-    for value in given.values():
-        if (
-            isinstance(value, list)
-            and value
-            and all(isinstance(v, dict) and _STATE_KEYS & v.keys() for v in value)
-        ):
-            return PLAN
-        if named and isinstance(value, str) and len(_BOX.findall(value[:READ_CHARS])) >= 2:
-            return PLAN
+    if any(_lists_steps(key, value, named=named) for key, value in given.items()):
+        return PLAN
     return STEP if named and words & _SETTING else ""
+
+
+def _lists_steps(key: str, value: Any, *, named: bool) -> bool:
+    """Return whether an argument is a list of steps; `named` if its tool is one for plans by its name."""
+    kept = key.lower() in _PLAN_KEYS
+    if isinstance(value, str):
+        return named and len((_ITEM if kept else _BOX).findall(value[:READ_CHARS])) >= 2
+    if not isinstance(value, list) or not value:
+        return False
+    if all(isinstance(one, str) for one in value):
+        return named and kept and len(value) >= 2
+    return all(isinstance(one, dict) and _is_step(one, surely=named or kept) for one in value)
+
+
+def _is_step(one: Mapping[str, Any], *, surely: bool) -> bool:
+    """Return whether an object is a step: it has a state, and, unless its list is surely a plan, a text too."""
+    states = [one[key] for key in _STATE_KEYS & one.keys()]
+    if surely or not states:
+        return bool(states)
+    return any(isinstance(one.get(key), str) for key in _STEP_KEYS) and all(
+        isinstance(state, bool) or str(state).lower().replace("-", "_").replace(" ", "_") in _STEP_STATES
+        for state in states
+    )
 
 
 def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
@@ -203,18 +220,6 @@ def _of_patch(text: str) -> Iterator[Edit]:
         old = "\n".join(row[1:] for row in rows if row[:1] in ("-", " ") and row[:3] != "---")
         new = "\n".join(row[1:] for row in rows if row[:1] in ("+", " ") and row[:3] != "+++")
         yield _edit(posixpath.basename(file), old, new)
-
-
-def _bare(command: str) -> str:
-    """Return a command without leading `cd`, `export`, `sudo` and similar prefixes."""
-    return _WRAPPER.sub("", _ENTER.sub("", command.strip()))
-
-
-def _act_of_command(command: str) -> str:
-    """Return the first words of a command, without options and quoted text: a rough identity of what it does."""
-    first = _QUOTED.sub(" ", _bare(command).split("\n", 1)[0])
-    words = [w for w in re.split(r"[\s;|&]+", first) if w and not w.startswith("-") and "=" not in w]
-    return " ".join(words[:3])
 
 
 def _files(command: str) -> tuple[str, ...]:

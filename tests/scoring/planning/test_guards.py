@@ -85,7 +85,13 @@ class TestFinding:
         """And what changed single steps after it."""
         plans = [*act("1", "TodoWrite", **plan_of("pending")), *act("2", "TodoWrite", **plan_of("completed"))]
         guards = found(user("go"), *plans, *act("3", "TaskUpdate", id=1, status="done"), user("on"))
-        assert (guards.plan, guards.old_plans, guards.steps) == (3, [1], [5])
+        assert (guards.plan, guards.old_plans, guards.steps) == (3, [(1, 3)], [5])
+
+    def test_a_plan_replaces_only_those_of_the_same_tool(self) -> None:
+        """A list with states that another tool writes leaves the plan standing."""
+        other = {"steps": [{"title": "a", "status": "pending"}]}
+        guards = found(user("go"), *act("1", "TodoWrite", **plan_of("pending")), *act("2", "crm", **other))
+        assert guards.old_plans == []
 
     def test_the_last_statement_stands_before_the_last_unit(self) -> None:
         """The message about to be answered stays anyway."""

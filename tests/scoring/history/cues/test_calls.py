@@ -29,6 +29,26 @@ class TestPlans:
         assert cue("update_plan", text="- [x] read\n- [ ] write").kind == PLAN
         assert cue("search", filters=[{"name": "a"}]).kind != PLAN
 
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            {"tickets": [{"id": "T-81", "status": "closed"}, {"id": "T-82", "status": "open"}]},
+            {"devices": [{"name": "pump_9", "state": "off"}, {"name": "arm_3", "state": "on"}]},
+            {"orders": [{"title": "Lamp", "status": "shipped"}]},
+            {"servers": [{"name": "db1", "status": 200}]},
+        ],
+    )
+    def test_are_no_records_with_a_state(self, arguments: dict[str, Any]) -> None:
+        """Tickets, devices and orders have states, too, but no steps or other states than those."""
+        assert cue("update_records", **arguments).kind == OTHER
+
+    def test_are_lists_of_words_in_a_tool_for_plans(self) -> None:
+        """Where neither the tool nor the argument is named after a plan, words are only words."""
+        assert cue("write_plan", steps=["read", "write"]).kind == PLAN
+        assert cue("set_plan", plan="1. read\n2. write").kind == PLAN
+        assert cue("search", terms=["read", "write"]).kind not in (PLAN, STEP)
+        assert cue("Task", prompt="1. read\n2. write").kind != PLAN
+
     def test_change_single_steps(self) -> None:
         """Tools that change one step at a time are recognised."""
         assert cue("TaskUpdate", id=3, status="completed").kind == STEP
