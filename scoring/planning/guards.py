@@ -14,6 +14,7 @@ from scoring.history import (
     ABOUT_ONESELF,
     CORRECTION,
     MACHINE_MADE,
+    QUESTION,
     RULE,
     SHORT,
     STATEMENT,
@@ -38,7 +39,8 @@ class Guards(NamedTuple):
     do not know or have, newest first; `spoken` are the messages that users wrote themselves, `plan` is the newest list
     of steps, `old_plans` pairs lists of steps with the newest one of the same tool, `steps` are the newest changes of
     single steps after `plan`. `resolved` maps failures to the newest outcome of the same act, which is none.
-    `taken_back` pairs edits with later ones that removed lines of theirs.
+    `taken_back` pairs edits with later ones that removed lines of theirs, `answered` questions of the model with the
+    user's answer.
     """
 
     spoken: list[int]
@@ -52,12 +54,13 @@ class Guards(NamedTuple):
     errors: list[int]
     resolved: dict[int, int]
     taken_back: Collection[tuple[int, int]]
+    answered: Collection[tuple[int, int]]
     statement: int | None
 
     @classmethod
     def none(cls, history: History) -> Guards:
         """Return empty guards; all user messages count as written by users themselves."""
-        return cls(history.own_words, [], [], [], [], None, [], [], [], {}, (), None)
+        return cls(history.own_words, [], [], [], [], None, [], [], [], {}, (), (), None)
 
 
 def find(history: History) -> Guards:
@@ -79,6 +82,7 @@ def find(history: History) -> Guards:
         _errors(history),
         _resolved(history),
         taken_back(history),
+        [(p - 1, p) for p in spoken if p and QUESTION in speech[p - 1]],
         _statement(history, speech),
     )
 

@@ -10,7 +10,7 @@ the first cause below that applies. It is kept whole, except the units that a st
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -33,6 +33,7 @@ REASONS = {
     "plan": "protected: the open plan",
     "error": "protected: the newest unresolved error",
     "statement": "protected: the last statement",
+    "answer": "protected: the answer to a protected question",
     "question": "protected: the question that a protected answer needs",
     "user_words": "protected: the user's words",
 }
@@ -40,9 +41,11 @@ REASONS = {
 ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "compaction", "fresh_tail"})
 # The first of the user's own messages is kept too, unless it takes more than this share of the budget.
 FIRST_USER_SHARE = 0.25
-# A task that does not fit the share is protected if it takes at most this part of what is left beside what is always
-# kept: where a system prompt takes most of the budget, the share is too small for a sentence.
-TASK_SHARE = 0.25
+# A task or correction that does not fit the share is protected if it takes at most this part of what is left beside
+# what is always kept: where a system prompt takes most of the budget, the share is too small for a sentence. A rule
+# whose correction is dropped would mislead.
+SHARE_BESIDE = 0.25
+BESIDE_SHARE = frozenset({"task", "correction"})
 # Messages that may be shortened get at least these multiples of the share, however much of it users' words take:
 # whether an unresolved error is kept must not depend on how much users wrote.
 LEAST_FOR_ERRORS, LEAST_GUARDED = 2.0, 0.5
@@ -53,9 +56,9 @@ class Protection:
     """The cause of protection for each protected head, and the tokens of those always kept and of all protected.
 
     `guarded` are the causes of units that a strategy keeps before all others and may shorten, within `guarded_room`
-    tokens. `outdated` maps the heads of older plans, of failures that were resolved, and of edits that were taken back,
-    to the heads of what replaces them. `last_user_left_out` is the position of the last user message if there is no
-    room for it.
+    tokens. `outdated` maps the heads of older plans, of failures that were resolved, of edits that were taken back and
+    of answered questions to the heads of what replaces or answers them. `last_user_left_out` is the position of the
+    last user message if there is no room for it.
     """
 
     causes: dict[int, str]
@@ -99,14 +102,19 @@ def protect(
     if own and protected.cost(own[0]) <= room:
         room -= protected.add("last_user", own)
     whole_share = int(room * settings.guarded_percent / 100)
-    share = _Share(protected, whole_share, int(room * TASK_SHARE))
+    share = _Share(protected, whole_share, int(room * SHARE_BESIDE))
     share.protect_words(guards)
     room -= share.spent
-    room -= protected.add("user_words", _user_words(protected, settings, max_tokens, room, guards.spoken))
+    words, questions = _user_words(protected, settings, max_tokens, room, guards.spoken)
+    room -= protected.add("user_words", words)
+    room -= protected.add("question", questions)
     share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
     outdated: dict[int, set[int]] = {}
-    for old, new in chain(guards.old_plans, guards.resolved.items(), guards.taken_back):
+    pairs = chain(
+        guards.old_plans, guards.resolved.items(), guards.taken_back, _long_answers(history, guards)
+    )
+    for old, new in pairs:
         if head[old] != head[new]:
             outdated.setdefault(head[old], set()).add(head[new])
     return Protection(
@@ -145,8 +153,8 @@ class _Protected:
 class _Share:
     """The share of a budget for messages whose loss would mislead; `left` and `spent` are tokens."""
 
-    def __init__(self, protected: _Protected, share: int, for_task: int) -> None:
-        self._protected, self._for_task = protected, for_task
+    def __init__(self, protected: _Protected, share: int, beside: int) -> None:
+        self._protected, self._beside = protected, beside
         self.left, self.spent = share, 0
 
     def protect_words(self, guards: Guards) -> None:
@@ -174,10 +182,12 @@ class _Share:
         if self.left <= 0 or room <= 0:
             return found
         statement = [] if guards.statement is None else [guards.statement]
+        answer = [answer for question, answer in guards.answered if question == guards.statement]
         plan = [] if guards.plan is None else [guards.plan]
         for cause, positions in (
             ("error", guards.errors),
             ("plan", plan + guards.steps),
+            ("answer", answer),
             ("statement", statement),
         ):
             for position in self._protected.not_dropped(positions):
@@ -188,19 +198,26 @@ class _Share:
 
     def _protect(self, cause: str, position: int) -> None:
         question = question_of(self._protected.history, position)
-        both = [position] if question is None else [position, question]
-        cost = sum([self._protected.cost(one) for one in both])
-        outside = cause == "task" and self.left < cost <= self._for_task
+        alone = self._protected.cost(position)
+        cost = alone + (self._protected.cost(question) if question is not None else 0)
+        if cause == "correction" and self.left < cost:  # what is taken back says enough by itself
+            question, cost = None, alone
+        outside = cause in BESIDE_SHARE and self.left < cost <= self._beside
         if (cost > self.left and not outside) or not self._protected.not_dropped([position]):
             return
         if outside:
-            self._for_task -= cost
+            self._beside -= cost
         else:
             self.left -= cost
         self.spent += cost
         self._protected.add(cause, [position])
         if question is not None:
             self._protected.add("question", [question])
+
+
+def _long_answers(history: History, guards: Guards) -> Iterator[tuple[int, int]]:
+    """Yield the answered questions with their answers; short answers are taken together with their question anyway."""
+    return (pair for pair in guards.answered if question_of(history, pair[1]) is None)
 
 
 def _last(history: History, count: int) -> range:
@@ -214,8 +231,10 @@ def _user_words(
     max_tokens: int,
     room: int,
     spoken: Sequence[int],
-) -> list[int]:
-    """Return the protected messages of the user: the first, then the others newest first, skipping what does not fit.
+) -> tuple[list[int], list[int]]:
+    """Return the protected messages of the user, and the questions that short ones of them answer.
+
+    They are the first, then the others newest first, skipping what does not fit.
 
     There are some only in an agent's session, in which users write few of the messages. In a conversation what matters
     is kept by covering both sides, and half of a budget for one side would cost what the other said.
@@ -225,10 +244,11 @@ def _user_words(
     history, causes = protected.history, protected.causes
     cap = min(settings.user_words_tokens, int(max_tokens * settings.user_words_percent / 100))
     few = len(spoken) * 100 <= settings.user_words_messages_percent * len(history)
-    if cap <= 0 or not spoken or not few:
-        return []
-    first = spoken[0]
     taken: list[int] = []
+    questions: list[int] = []
+    if cap <= 0 or not spoken or not few:
+        return taken, questions
+    first = spoken[0]
     seen: set[int] = set()
     head, costs = history.units.head, history.unit_tokens
     if costs[head[first]] > max_tokens * FIRST_USER_SHARE:
@@ -237,17 +257,20 @@ def _user_words(
         cap = max(cap, costs[head[first]])
     for position in chain([first], reversed(spoken)):
         unit = head[position]
-        cost = costs[unit]
-        new = 0 if unit in causes else cost
-        if unit in seen or unit in protected.dropped or cost > cap or new > room:
+        if unit in seen or unit in protected.dropped:
             continue
-        question = question_of(history, position)
-        if unit not in causes and question is not None and head[question] not in causes:
-            continue  # a short answer says nothing without its question
-        seen.add(unit)
+        # A short answer says nothing without its question.
+        question = None if unit in causes else question_of(history, position)
+        both = [position] if question is None or head[question] in seen else [position, question]
+        cost = costs[unit] + sum([protected.cost(one) for one in both[1:]])
+        new = sum([protected.cost(one) for one in both])
+        if cost > cap or new > room:
+            continue
+        seen.update(head[one] for one in both)
         cap -= cost
         room -= new
         taken.append(position)
+        questions += both[1:]
         if cap <= 0:
             break
-    return taken
+    return taken, questions

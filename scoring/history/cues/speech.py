@@ -1,8 +1,8 @@
 """Cues of a message's words: rules, corrections, short answers, statements, and user messages that a program wrote.
 
 A rule is a sentence of a user that restricts what is done later. A correction takes back what the same user said
-before, which stays wrong where it stands. Programs that let a model act through text pass outputs and notices to it as
-user messages; those are machine-made.
+before, which stays wrong where it stands, or lifts a rule. Programs that let a model act through text pass outputs and
+notices to it as user messages; those are machine-made.
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from scoring.history.content.words import UNSPACED
 from scoring.machine_made import is_machine_made
 
 # The letters of `Cues.speech`.
-MACHINE_MADE, RULE, STRICT, ABOUT_ONESELF, SHORT, STATEMENT, CORRECTION = "m", "r", "R", "o", "s", "w", "c"
+MACHINE_MADE, RULE, STRICT, ABOUT_ONESELF, SHORT, CORRECTION = "m", "r", "R", "o", "s", "c"
+STATEMENT, QUESTION = "w", "q"  # of the model
 READ_CHARS = 20_000
 SENTENCE_CHARS = 12, 600  # a rule is neither shorter nor longer
 SHORT_CHARS, SHORT_WORDS = 60, 6  # a shorter answer is meaningless without its question
+UNSPACED_CHARS = 2  # of a word in writing without blanks
 STATEMENT_CHARS = 60
 CORRECTION_CHARS = 600
 
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_ASKS = re.compile(r"[?？؟]\W*\Z")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
 # The beginning of a clause: in most languages an order or a ban has its verb there.
 _CLAUSE = r"(?:^\W*|[,;:–—(-]\s*|\b(?:so|and|but|then|please|bitte|und|aber|et|mais|pero|mas|ale|и|но)\s+)"
@@ -124,6 +129,44 @@ _CORRECTION = re.compile(
     | ग़?लत\s(?:बता|लिख|दे|था|थी)|मेरी\sग़?लती""",
     re.VERBOSE,
 )
+# Words that lift a ban or a rule, in lower case, in the same languages: the ban would stand without them.
+_LIFTED = re.compile(
+    r"""\b(?:freeze|ban|lock(?:down)?|block|restriction|embargo|moratorium|hold|prohibition|limit(?:ation)?|rule|quarantine)s?\b
+            [^.!?;]{0,30}(?:\s|['’])(?:is|are|was|were|has|have|s|ve|been|no)\s(?:now\s|been\s)?
+            (?:over(?!\s(?:\d|the\b|an?\b))|ended|lifted|gone|expired|dropped|removed|longer|suspended|cancell?ed)\b
+        |\b(?:is|are|['’]s|['’]re)\s(?:now\s)?(?:fine|ok|okay|allowed|free|open|yours|welcome|possible|permitted|available)
+            \s(?:again|now|after\sall)\b
+        |\b(?:you\s(?:can|may)|feel\sfree\sto)\s(?!(?:re)?(?:try|run|start|check|test|ask|look|see|send|open)\b)[^.!?;]{1,60}
+            \b(?:again|after\sall)\b
+        |\bno\slonger\s(?:appl|need|necessary|required|forbidden|prohibited|off[\s-]limits|holds?\b|counts?\b|valid)
+        |\b(?:sperr|verbot|einschränkung|beschränkung|regel|stopp|freeze|vorgabe)\w*\s[^.!?;]{0,40}
+            \b(?:vorbei|aufgehoben|weg|beendet|abgelaufen|entfällt|(?:gilt|gelten)\snicht\smehr)\b
+        |\b(?:gilt|gelten)\snicht\smehr\b|\bwieder\s(?:frei|erlaubt|ok|okay|möglich|in\sordnung|zulässig)\b
+        |\b(?:darfst|dürft|kannst|könnt)\s(?!es\b)[^.!?;]{1,40}\bwieder\b
+        |\b(?:gel|interdiction|blocage|restriction|règle|limite|verrou)\s[^.!?;]{0,40}
+            \b(?:terminée?|levée?|finie?|n['’]est\splus|ne\ss['’]applique\splus)\b
+        |\b(?:est|sont)\s(?:de|à)\snouveau\s(?:à|autorisée?s?|libres?|permise?s?|possibles?|ouverte?s?|disponibles?)
+        |\b(?:bloqueo|prohibición|veto|restricción|límite|regla|congelación)\s[^.!?;]{0,40}
+            \b(?:termin[óa]\w*|acab[óa]\w*|levant\w+|ya\sno)\b
+        |\b(?:está|están|es|son)\s(?:libres?|permitid[oa]s?|disponibles?|bien|abiert[oa]s?|posibles?)\s(?:otra\svez|de\snuevo)\b
+        |\b(?:bloqueio|proibição|restrição|limite|regra|congelamento)\s[^.!?;]{0,40}
+            \b(?:acabou|terminou|levantad\w+|caiu|já\snão|não\svale)\b
+        |\b(?:está|estão|é|são)\s(?:livres?|permitid[oa]s?|disponív\w+|liberad[oa]s?|abert[oa]s?)\s(?:de\snovo|outra\svez|novamente)\b
+        |\b(?:blocco|divieto|restrizione|limite|regola)\s[^.!?;]{0,40}
+            \b(?:finit[oa]|terminat[oa]|tolt[oa]|revocat[oa]|scadut[oa]|non\svale\spiù)\b
+        |\b(?:è|sono)\sdi\snuovo\s(?:liber[oaie]|permess[oaie]|possibil[ei]|disponibil[ei]|apert[oaie])\b
+        |\b(?:blokad|zakaz|ograniczeni|zasad|zákaz|blokac|omezení|pravidl)\w*\s[^.!?;]{0,40}
+            \b(?:znie[sś]i?o\w+|zakończ\w+|nie\sobowiązuj\w+|zruš\w+|skonči\w+|neplatí)\b
+        |\b(?:блокировк|запрет|ограничени|лимит|правил|заморозк)\w*\s[^.!?;]{0,40}
+            \b(?:снят\w*|снима\w+|отмен\w+|законч\w+|не\sдейству\w+)\b
+        |\bснова\s(?:свобод\w+|можно|доступ\w+|разреш\w+)\b
+    | (?:禁令|[锁鎖]定|[冻凍][结結]|限制|[规規]定)[^。！？]{0,20}(?:解除|取消|[结結]束|失效) | 又可以
+    | 不再(?:禁止|需要|[适適]用)
+    | (?:ロック|禁止|制限|凍結|ルール)[^。！？]{0,20}(?:解除|撤回|終わり|なくなり)
+    | もう[^。！？]{0,15}(?:構いません|かまいません|大丈夫)
+    | (?:금지|제한|잠금|동결)[^.!?]{0,20}(?:해제|풀렸|풀립|끝났) | (?:रोक|प्रतिबंध|पाबंदी)[^।!?]{0,20}(?:हट|समाप्त|ख़?त्म)""",
+    re.VERBOSE,
+)
 # Users who cannot say something, or do not have it, set no rule with it.
 _ABOUT_ONESELF = re.compile(
     r"\b(?:i|we)\s(?:(?:just|really|still|actually|also)\s)?(?:do\snot|don['’]?t|did\snot|didn['’]t)\s"
@@ -156,12 +199,16 @@ _WORDS = frozenset(
 # The same for corrections; one of the words of each alternative is enough.
 _CORRECTING_WORDS = frozenset(
     """
-    actually aren't besser cambiado cambiato confundi correction correzione d'avis disregard enganei equivoque
-    equivoquei erreur erro error errore falsch faute fehler forget geirrt gemeint idea ideia ignore incorrect instead
-    isn't korekta korrektur lieber meant meinte mind minds misread misspoke mistake mistaken mistakes mistook mistyped
-    mixed not old oprava quis quise richtig rozmyslel rozmyslela said sbagliata sbagliato scratch second spletl spletla
-    swapped tippfehler trompe typo umentschieden vergiss verschrieben vertan vertippt verwechselt volevo voulais wasn't
-    weren't written wrong zdanie
+    actually after again aren't ban bans besser blocage blocco block blokada bloqueio bloqueo cambiado cambiato
+    confundi correction correzione d'avis darfst disregard divieto embargo enganei equivoque equivoquei erreur erro
+    error errore falsch faute fehler forget freeze geirrt gel gelten gemeint gilt hold holds idea ideia ignore
+    incorrect instead interdiction isn't kannst korekta korrektur lieber limit limitation limitations limite limits
+    lock lockdown locks longer meant meinte mind minds misread misspoke mistake mistaken mistakes mistook mistyped
+    mixed moratorium not nouveau novamente novo now nuevo nuovo old oprava otra prohibition quarantine quis quise
+    regel regeln regla regola regra restriction restrictions restrizione richtig rozmyslel rozmyslela rule rules
+    said sbagliata sbagliato scratch second sperre spletl spletla stopp swapped tippfehler trompe typo
+    umentschieden verbot vergiss verrou verschrieben vertan vertippt verwechselt veto volevo vorgabe vorgaben
+    voulais wasn't weren't wieder written wrong zakaz zasada zdanie
     """.split()  # noqa: SIM905
 )
 
@@ -172,16 +219,27 @@ def cues_of_speech(role: str, said: str) -> str:
     if not text:
         return ""
     if role == "assistant":
-        return STATEMENT if len(text) >= STATEMENT_CHARS else ""
+        return (STATEMENT if len(text) >= STATEMENT_CHARS else "") + (QUESTION if _asks(text) else "")
     if role != "user":
         return ""
     if is_machine_made(text):
         return MACHINE_MADE
-    is_short = len(text) < SHORT_CHARS and len(text.split()) <= SHORT_WORDS
+    is_short = len(text) < SHORT_CHARS and _count_words(text) <= SHORT_WORDS
     sentences = list(_sentences(text))
     # A longer message says much else, and would take the room of several corrections.
     corrects = len(text) <= CORRECTION_CHARS and any(_corrects(*one) for one in sentences)
     return (SHORT if is_short else "") + _rule_letters(sentences) + (CORRECTION if corrects else "")
+
+
+def _asks(text: str) -> bool:
+    """Return whether a text ends with a question."""
+    return _ASKS.search(text[-SHORT_CHARS:]) is not None
+
+
+def _count_words(text: str) -> int:
+    """Return the number of words of a short text, in writing without blanks, too."""
+    unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
+    return max(len(text.split()), unspaced // UNSPACED_CHARS)
 
 
 def _sentences(text: str) -> Iterator[tuple[str, Sequence[str] | None]]:
@@ -194,9 +252,10 @@ def _sentences(text: str) -> Iterator[tuple[str, Sequence[str] | None]]:
 
 
 def _corrects(sentence: str, words: Sequence[str] | None) -> bool:
-    """Return whether a user takes something back in a sentence."""
-    is_candidate = words is None or not _CORRECTING_WORDS.isdisjoint(words)
-    return is_candidate and _CORRECTION.search(sentence) is not None
+    """Return whether a user takes something back in a sentence, or lifts a rule."""
+    if words is not None and _CORRECTING_WORDS.isdisjoint(words):
+        return False
+    return _CORRECTION.search(sentence) is not None or _LIFTED.search(sentence) is not None
 
 
 def _rule_letters(sentences: Iterable[tuple[str, Sequence[str] | None]]) -> str:

@@ -32,8 +32,8 @@ class Why(NamedTuple):
     reason: str
 
 
-# The reason of a unit that is dropped because one that replaces it does not stay (`StrategyInput.outdated`).
-OUTDATED = Why("outdated", "dropped: something newer that replaces it is dropped, too")
+# The reason of a unit that is dropped because one that replaces or answers it goes (`StrategyInput.outdated`).
+OUTDATED = Why("outdated", "dropped: something newer that replaces or answers it is dropped, too")
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,10 @@ class StrategyInput:
 
     `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.
     `protected` are the heads of units that stay in any case. `guarded` are candidates to keep before all others,
-    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans, resolved failures
-    and edits that were taken back to the heads of what replaces them; they are kept only beside all of those. `stays`
-    flags the messages that stay; it is final only once the plan is made, so only reasons read it.
+    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans, resolved failures,
+    edits that were taken back and answered questions to the heads of what replaces or answers them; they are kept only
+    beside all of those. `stays` flags the messages that stay; it is final only once the plan is made, so only reasons
+    read it.
     """
 
     history: History

@@ -345,6 +345,67 @@ class TestWhatStaysTogether:
             kept = set(plan.kept)
             assert all(p - 1 in kept for p in kept if 1 < p < 82 and p % 2 == 0)
 
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "Leave them where they are for the time being, that comes in May.",
+            "这个版本先留在主机上，保管库要到五月才来，到时候我们再商量一次。",
+        ],
+    )
+    def test_a_question_stays_only_beside_its_answer(self, answer: str) -> None:  # X23
+        """Alone it would read as if it were still open."""
+        said = [user("Bring the sites to release-5.2."), *work(4)]
+        for n in range(12):
+            said += [
+                model(f"Should certificate_{n} move to vault-north?"),
+                user(answer),
+                *work(2, 200 + 2 * n),
+            ]
+        said.append(user("How far is certificate_3 in vault-north?"))
+        for share in (0.5, 0.25, 0.1, 0.03):
+            kept = set(planned(said, share).kept)
+            asked = [p for p, one in enumerate(said) if one.text.startswith("Should")]
+            assert [p for p in asked if p in kept and p + 1 not in kept] == []
+
+    def test_the_last_statement_has_its_answer(self) -> None:
+        """A question that is guarded brings the short answer to it."""
+        question = "Before I go on with the certificates: should they move to vault-north or stay?"
+        said = [user("Renew the certificates."), *work(2), model(question), user("They stay."), *work(20)]
+        said.append(user("on with it, as you think best"))
+        at = next(p for p, one in enumerate(said) if one.text == question)
+        kept = set(planned(said, 0.1).kept)
+        assert {at, at + 1} <= kept
+
+    def test_a_newer_short_order_is_not_passed_over_for_an_older_one(self) -> None:
+        """It stays with the message before it, in writing without blanks, too."""
+        for old, new in (
+            ("Ship the crates to dock A4.", "Ship them to dock C9 now."),
+            ("箱子发到码头A4。", "箱子现在改发到码头C9，请照这个办。"),
+        ):
+            said = [user("Keep the inventory of the port."), *work(3), user(old), *work(5)]
+            said += [model(SAID), user(new), *work(12), user("Carry on with the remaining shelves, please.")]
+            at = {one.text: p for p, one in enumerate(said)}
+            for share in (0.5, 0.25, 0.1):
+                kept = set(planned(said, share).kept)
+                assert at[new] in kept or at[old] not in kept
+
+    @pytest.mark.parametrize("share", [0.5, 0.25, 0.1])
+    def test_a_ban_does_not_stay_without_what_lifts_it(self, share: float) -> None:  # X23
+        """In a chat, whose share has room for one sentence."""
+        chat = [
+            one
+            for n in range(30)
+            for one in (user(f"Tell me about tower {n}, please."), model(f"Tower {n}: " + "It stands. " * 20))
+        ]
+        ban, lift = (
+            user("Never touch the cluster blue-7."),
+            user("The freeze has ended: blue-7 is yours again."),
+        )
+        said = [*chat[:20], ban, model("Understood. " * 20), *chat[20:40], lift, model("Good."), *chat[40:]]
+        said.append(user("Carry on with the next one, please."))
+        kept = set(planned(said, share).kept)
+        assert said.index(lift) in kept or said.index(ban) not in kept
+
     def test_a_short_answer_that_is_needed_brings_its_question(self) -> None:
         """Both are weighed as one, so that what was asked is not found missing when all room is taken."""
         question = model(

@@ -89,7 +89,9 @@ class Reasons:
         if head in self._outdated and not all(self._stay[one] for one in self._outdated[head]):
             return OUTDATED
         if self._by_relevance(head):
-            return Why("less_relevant", "dropped: less relevant to the last question than what stays")
+            return Why(
+                "less_relevant", "dropped: its relevance to the last question is too little for its size"
+            )
         held = list(self._offers.held(head))
         if not held:
             return Why("empty", "dropped: it names nothing that could be needed again")
@@ -101,13 +103,14 @@ class Reasons:
             )
         if head in self._taken.passed_over:
             return Why("too_large", "dropped: to make room for what matters more")
-        best = max(missing, key=lambda n: (coverage.worth[n], -n))
-        if coverage.count[best] == 1:
+        again = [n for n in missing if coverage.count[n] > 1]
+        if not again:
             all_of_it = "in it" if len(missing) == len(held) else "that only it says"
             return Why("not_named_again", f"dropped: nothing {all_of_it} was named again")
+        named = self._named(again)
+        best = named[0] if named else max(again, key=lambda n: (coverage.worth[n], -n))
         ago = coverage.size - 1 - coverage.last[best]
         when = "in the last message" if not ago else f"{counted(ago, 'message')} ago"
-        named = self._named(missing)
         what = f"{self._listed(named[:1])} was last named" if named else "what it says was last said"
         return Why("too_little", f"dropped: {what} {when}, too little for its size")
 

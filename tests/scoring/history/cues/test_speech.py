@@ -8,6 +8,7 @@ from scoring.history.cues.speech import (
     ABOUT_ONESELF,
     CORRECTION,
     MACHINE_MADE,
+    QUESTION,
     RULE,
     SHORT,
     STATEMENT,
@@ -191,6 +192,53 @@ class TestSpeakers:
         """A short answer is stored with its question, because it says nothing without it."""
         assert SHORT in cues_of_speech("user", "yes, the second one")
         assert SHORT not in cues_of_speech("user", "yes, take the second one and then send it to both")
+
+    def test_are_short_by_their_words_in_writing_without_blanks(self) -> None:
+        """Two characters count as a word, so that a whole sentence is no short answer."""
+        assert SHORT in cues_of_speech("user", "好，第二个")
+        assert SHORT in cues_of_speech("user", "네, 그렇게 하세요")
+        assert SHORT not in cues_of_speech("user", "箱子现在改发到码头C9，请照这个办。")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "The freeze has ended, so merge it.", "You can deploy on Fridays again.", "Spanish is okay again.",
+            "The ban on new packages is lifted.", "That rule no longer applies.", "The old limit is gone.",
+            "Die Sperre ist aufgehoben.", "Du darfst die Tabelle wieder ändern.", "Die Regel gilt nicht mehr.",
+            "Le blocage est levé, continue.", "La branche est de nouveau disponible.",
+            "La restricción terminó ayer.", "El servidor está disponible otra vez.",
+            "A proibição acabou ontem.", "O banco está liberado de novo.", "Il divieto è stato tolto.",
+            "Zakaz został zniesiony.", "Zákaz byl zrušen.", "Запрет отменили, можно продолжать.",
+            "限制已经取消了，继续吧。", "制限は解除されました。", "금지가 해제되었습니다.",
+        ],
+    )  # fmt: skip
+    def test_lift_a_rule(self, text: str) -> None:
+        """Without these words the rule would go on standing."""
+        assert CORRECTION in cues_of_speech("user", text)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "The test fails again.", "You can try again now.", "Can you run it again?", "The block is over 100 lines.",
+            "The rule in line 4 is wrong again?", "It hangs again after the second call.", "Lock the table first.",
+            "The limit is 40 requests a second.", "Is the server free?", "Show me the rules of the linter.",
+            "Der Test schlägt wieder fehl.", "Kannst du es noch einmal versuchen?", "Die Regel steht in Zeile 4.",
+            "Le test échoue de nouveau.", "La prueba falla otra vez.", "O teste falhou de novo.", "又失败了。",
+            "制限は一分に四十件です。", "Тест снова падает.",
+        ],
+    )  # fmt: skip
+    def test_lift_no_rule(self, text: str) -> None:
+        """Most of what happens again is no permission."""
+        assert CORRECTION not in cues_of_speech("user", text)
+
+    @pytest.mark.parametrize(
+        "text", ["Shall I go on?", "要继续吗？", "هل أتابع؟", 'Which one ("a" or "b")?\n']
+    )
+    def test_of_the_model_end_with_a_question(self, text: str) -> None:
+        """What the user answers next belongs to it."""
+        assert QUESTION in cues_of_speech("assistant", text)
+        assert QUESTION not in cues_of_speech("assistant", f"{text} I go on until you say something else.")
+        assert QUESTION not in cues_of_speech("user", text)
 
 
 class TestWordsThatAreLookedForFirst:
