@@ -14,18 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoring.messages import REMINDER, Message, Text
 from webapp.agents.codex import files
 from webapp.agents.codex.items import (
     COMPACTION_ITEMS,
-    SUMMARY_START,
     Items,
     agent_message,
     unread,
-    user_words,
 )
+from webapp.agents.codex.turns import SUMMARY_START, Turns, rolled_back, turns_of
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.rows import (
     count_of,
@@ -74,7 +73,21 @@ _KEPT_CHARS = 80_000  # of user messages that an older compaction kept: 20,000 t
 _REPLAY_SECONDS = 1.0  # rows without turn ids are copies up to this long after the session began
 
 
-_New = tuple[Message, EntryKind, bytes | None]  # of a new history: message, kind, row
+class _Live(NamedTuple):
+    """A message of the agent's context."""
+
+    source_id: str
+    message: Message
+    turns: Turns
+
+
+class _New(NamedTuple):
+    """A message that enters the context, with the row that it is from."""
+
+    message: Message
+    turns: Turns
+    kind: EntryKind = "message"
+    raw: bytes | None = None
 
 
 class Decoder:
@@ -82,7 +95,7 @@ class Decoder:
 
     def __init__(self, file: TranscriptFile | None = None) -> None:
         self._items = Items()
-        self._live: list[tuple[str, Message]] = []  # the agent's context: (source id, message)
+        self._live: list[_Live] = []
         self._meta = KnownMeta(has_title=file is not None and file.title is not None)
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
@@ -238,17 +251,12 @@ class Decoder:
             return
         summary = text_of(item.get("type")) in COMPACTION_ITEMS or _is_summary(message)
         kind: EntryKind = "compaction_summary" if summary else "message"
-        yield self._entry(message, source_id, at, line.data, kind)
-        yield from self._meta.first_words(user_words(message))
+        turns = turns_of(item)
+        yield self._entry(_New(message, turns, kind, line.data), source_id, at)
+        yield from self._meta.first_words(turns.words)
 
-    def _entry(
-        self,
-        message: Message,
-        source_id: str,
-        at: datetime | None,
-        raw: bytes | None,
-        kind: EntryKind,
-    ) -> Entry:
+    def _entry(self, new: _New, source_id: str, at: datetime | None) -> Entry:
+        message = new.message
         if message.role == "assistant":
             if self._group is None:
                 self._group = f"call {source_id}"
@@ -257,10 +265,10 @@ class Decoder:
             self._group, self._input_end, self._ahead = None, source_id, False
             if message.role != "tool":
                 self._asked = []
-        before = self._live[-1][0] if self._live else None
-        self._live.append((source_id, message))
+        before = self._live[-1].source_id if self._live else None
+        self._live.append(_Live(source_id, message, new.turns))
         model = self._meta.model if message.role == "assistant" else None
-        return Entry(message, source_id, before, self._group, at, model, kind=kind, raw=raw)
+        return Entry(message, source_id, before, self._group, at, model, kind=new.kind, raw=new.raw)
 
     def _bare(self, line: Line, row: dict[str, Any]) -> Iterator[Record]:
         """Yield the records of a row without envelope: an item, or the facts at the top of the file."""
@@ -278,14 +286,15 @@ class Decoder:
     # What changes the context
 
     def _rolled_back(self, source_id: str, turns: int, at: datetime | None) -> Iterator[Record]:
-        starts = [n for n, (_, message) in enumerate(self._live) if user_words(message) is not None]
-        if not turns or not starts:
+        left = rolled_back([one.turns for one in self._live], turns)
+        if left is None:
             return
-        self._live = self._live[: starts[max(0, len(starts) - turns)]]
+        self._live = self._live[:left]
         self._group, self._asked = None, []
-        self._input_end = next((i for i, m in reversed(self._live) if m.role != "assistant"), None)
-        to = self._live[-1][0] if self._live else None
-        yield Rewind(to, source_id, at, "", tuple(i for i, _ in self._live))
+        inputs = (one.source_id for one in reversed(self._live) if one.message.role != "assistant")
+        self._input_end = next(inputs, None)
+        to = self._live[-1].source_id if self._live else None
+        yield Rewind(to, source_id, at, "", tuple(one.source_id for one in self._live))
 
     def _compacted(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         source_id, summary = _source_id(line), text_of(payload.get("message"))
@@ -296,14 +305,14 @@ class Decoder:
         else:
             messages = self._kept_by_older(summary)
         known: dict[Message, list[str]] = {}
-        for live_id, message in self._live:
-            known.setdefault(message, []).append(live_id)
+        for one in self._live:
+            known.setdefault(one.message, []).append(one.source_id)
         self._live, self._group, before = [], None, self._tokens
         entries: list[Entry] = []
-        for number, (message, kind, raw) in enumerate(messages):
-            ids = known.get(message) if kind == "message" else None
+        for number, new in enumerate(messages):
+            ids = known.get(new.message) if new.kind == "message" else None
             name = ids.pop(0) if ids else f"{source_id}.{number}"
-            entries.append(self._entry(message, name, at, raw, kind))
+            entries.append(self._entry(new, name, at))
         self._group, self._tokens, self._asked = None, None, []
         yield from unknown
         trigger = text_of(payload.get("trigger")) or "unknown"
@@ -319,28 +328,29 @@ class Decoder:
                 unknown += [Unknown(line.number, f"in a new history: {field}") for field in unread(item)]
             if isinstance(message, Message) and message.parts:
                 summary = text_of(item.get("type")) in COMPACTION_ITEMS
-                found.append((message, "compaction_summary" if summary else "message", dumps(item).encode()))
+                kind: EntryKind = "compaction_summary" if summary else "message"
+                found.append(_New(message, turns_of(item), kind, dumps(item).encode()))
             elif message is not None:
-                kind = message if isinstance(message, str) else "message without content"
-                unknown.append(Unknown(line.number, f"in a new history: {kind}"))
-        if all(kind == "message" for _, kind, _ in found):
-            last = next((n for n in range(len(found) - 1, -1, -1) if _is_summary(found[n][0])), None)
+                fault = message if isinstance(message, str) else "message without content"
+                unknown.append(Unknown(line.number, f"in a new history: {fault}"))
+        if all(new.kind == "message" for new in found):
+            last = next((n for n in range(len(found) - 1, -1, -1) if _is_summary(found[n].message)), None)
             if last is not None:
-                found[last] = (found[last][0], "compaction_summary", found[last][2])
+                found[last] = found[last]._replace(kind="compaction_summary")
         return found
 
     def _kept_by_older(self, summary: str) -> list[_New]:
         """Return the context after a compaction that only names its summary: instructions, user messages, summary."""
         left, kept = _KEPT_CHARS, list[_New]()
-        for _, message in reversed(self._live):
+        for _, message, turns in reversed(self._live):
             instructions = message.role == "system" or message.name == REMINDER
-            words = user_words(message)
-            if instructions or (words is not None and left > 0):
-                kept.append((message, "message", None))
-                left -= 0 if instructions else len(words or "")
+            if instructions or (turns.words is not None and left > 0):
+                kept.append(_New(message, turns))
+                left -= 0 if instructions else len(turns.words or "")
         kept.reverse()
         if summary:
-            kept.append((Message("user", (Text(summary),), REMINDER), "compaction_summary", None))
+            message = Message("user", (Text(summary),), REMINDER)
+            kept.append(_New(message, Turns(begins=True), "compaction_summary"))
         return kept
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import REMINDER, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from webapp.agents.codex.turns import SUMMARY_START, is_injected
 from webapp.agents.reading.rows import (
     dumps,
     lacking,
@@ -25,7 +26,6 @@ from webapp.agents.reading.rows import (
 )
 
 # Codex's introduction to the summary of a compaction.
-SUMMARY_START = "Another language model started to solve this problem"
 SUMMARY_PREFIX = (
     f"{SUMMARY_START} and produced a summary of its thinking process. You also "
     "have access to the state of the tools that were used by that language model. Use this to build on the work that "
@@ -37,13 +37,6 @@ COMPACTION_ITEMS = frozenset({"compaction", "compaction_summary", "context_compa
 NOT_SENT = frozenset({"ghost_snapshot", "compaction_trigger", "configuration_update"})
 _TOOLS = "additional_tools"
 
-_CONTEXT = re.compile(
-    r"\s*(<(environment_context|user_instructions|turn_aborted|skill|permissions|user_shell_command|apps_instructions"
-    r"|collaboration_mode|subagent_notification|personality|plugins_instructions|model_switch|environments|memor)"
-    rf"|# AGENTS\.md instructions|{SUMMARY_START})",
-    re.IGNORECASE,
-)
-_REQUEST = re.compile(r"^## My request for Codex:\s*", re.MULTILINE)
 _FAILED = re.compile(r'(Exit code: |exited with code |"exit_code":\s*)-?[1-9]')
 _ROLES: dict[str, Role] = {
     "user": "user", "assistant": "assistant", "model": "assistant", "developer": "system", "system": "system",
@@ -165,27 +158,14 @@ def agent_message(said: dict[str, Any]) -> dict[str, Any]:
     return {"type": "agent_message", "content": content}
 
 
-def user_words(message: Message) -> str | None:
-    """Return the user's own words in a message, for a title; None if it is not the user's."""
-    if message.role != "user" or message.name == REMINDER:
-        return None
-    for part in message.parts:
-        if isinstance(part, Text) and part.text.strip() and not _CONTEXT.match(part.text):
-            return _REQUEST.split(part.text)[-1]
-    return None
-
-
 def _said(item: dict[str, Any]) -> Message | str:
     role = _ROLES.get(text_of(item.get("role")))
     if role is None:
         return f"message of role {text_of(item.get('role')) or 'nobody'}"
     content = item.get("content") if item.get("content") is not None else item.get("message")
     parts = tuple(_parts(content))
-    texts = [p.text for p in parts if isinstance(p, Text)]
-    own = (
-        role == "user" and bool(texts) and all(_CONTEXT.match(t) for t in texts) and len(texts) == len(parts)
-    )
-    return Message(role, parts, REMINDER if own else "")
+    injected = all(isinstance(part, Text) for part in parts) and is_injected(item)
+    return Message(role, parts, REMINDER if injected else "")
 
 
 def _parts(content: Any) -> Iterator[Part]:

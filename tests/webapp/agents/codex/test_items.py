@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
-from webapp.agents.codex.items import Items, unread, user_words
+from webapp.agents.codex.items import Items, unread
 
 
 class TestAnItem:
@@ -92,11 +92,3 @@ class TestAnItem:
         )
         assert isinstance(message, Message)
         assert (message.role, message.text, len(message.media)) == ("assistant", "picture: a bed", 1)
-
-
-def test_excludes_the_context_of_an_editor() -> None:
-    """The user's words follow the context of the editor, and a reminder has none."""
-    text = "# Context from my IDE setup:\nx\n## My request for Codex:\nfix it"
-    assert user_words(Message("user", (Text(text),))) == "fix it"
-    assert user_words(Message("user", (Text("x"),), "reminder")) is None
-    assert user_words(Message("assistant", (Text("x"),))) is None
