@@ -24,6 +24,7 @@ from webapp.agents.codex.items import (
     agent_message,
     unread,
 )
+from webapp.agents.codex.truncation import Budget, row_budget, truncated, turn_budget
 from webapp.agents.codex.turns import SUMMARY_START, Turns, rolled_back, turns_of
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.rows import (
@@ -96,6 +97,7 @@ class Decoder:
     def __init__(self, file: TranscriptFile | None = None) -> None:
         self._items = Items()
         self._live: list[_Live] = []
+        self._budget: Budget | None = None  # for the outputs of the turn
         self._meta = KnownMeta(has_title=file is not None and file.title is not None)
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
@@ -121,16 +123,19 @@ class Decoder:
             yield from self._bare(line, row)
             return
         if not self._is_before_own(row) and not (self._replaying and self._is_copy(kind, payload, at)):
-            yield from self._row(line, kind, payload, at)
+            yield from self._row(line, row, kind, payload, at)
 
-    def _row(self, line: Line, kind: str, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+    def _row(
+        self, line: Line, row: dict[str, Any], kind: str, payload: dict[str, Any], at: datetime | None
+    ) -> Iterator[Record]:
         if kind == "response_item":
-            yield from self._item(line, payload, at)
+            yield from self._item(line, truncated(payload, row_budget(row, self._budget)), at)
         elif kind == "inter_agent_communication":
             yield from self._item(line, agent_message(payload), at)
         elif kind == "event_msg":
             yield from self._event(line, payload, at)
         elif kind == "turn_context":
+            self._budget = turn_budget(payload)
             yield from self._turn(payload)
         elif kind == "session_meta":
             yield from self._session(payload)
