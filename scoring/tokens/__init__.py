@@ -9,6 +9,7 @@ from scoring.tokens.calibration import (
 )
 from scoring.tokens.counting import (
     DEFINITION,
+    ENCRYPTED,
     ESTIMATOR,
     FOUR_CHARACTERS,
     ModelCounter,
@@ -25,6 +26,7 @@ from scoring.tokens.sums import RUNS, Run, is_sum, unseen_of_sums
 
 __all__ = [
     "DEFINITION",
+    "ENCRYPTED",
     "ESTIMATOR",
     "FOUR_CHARACTERS",
     "GREATEST_FACTOR",

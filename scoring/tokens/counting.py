@@ -34,6 +34,10 @@ MEDIA_TOKENS: Mapping[str, int] = {
 }
 # The kind of a "medium" that is a tool's definition: a result of tool search names it, the provider inserts it.
 DEFINITION = "definition"
+# The kind of a "medium" that is an encrypted part of a result, which only the provider reads: Codex estimates it at 9
+# bytes for 16 characters, and 4 bytes a token.
+ENCRYPTED = "encrypted"
+_ENCRYPTED_TOKENS = 9 / 64
 OTHER_MEDIA_TOKENS = 1_600
 
 
@@ -183,7 +187,9 @@ def _media(media: Media, counter: TokenCounter) -> int:
 
 
 def media_tokens(media: Media) -> int:
-    """Return the flat cost of one image, sound or document."""
+    """Return the flat cost of one image, sound or document; an encrypted part costs by its length."""
+    if media.kind == ENCRYPTED:
+        return ceil(media.size_bytes * _ENCRYPTED_TOKENS)
     return MEDIA_TOKENS.get(media.kind, OTHER_MEDIA_TOKENS)
 
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, message
-from scoring.tokens.counting import DEFINITION, MESSAGE_OVERHEAD, ModelCounter, estimate_message_tokens
+from scoring.tokens.counting import (
+    DEFINITION,
+    ENCRYPTED,
+    MESSAGE_OVERHEAD,
+    ModelCounter,
+    estimate_message_tokens,
+)
 from scoring.tokens.families import CLAUDE, GPT, OTHER
 
 
@@ -69,6 +75,13 @@ class TestACounterOfAModel:
         found = Message("tool", (ToolResult("1", "", media=(Media(DEFINITION, digest="WebSearch"),)),))
         none = Message("tool", (ToolResult("1", ""),))
         assert cost(found, CLAUDES) - cost(none, CLAUDES) == CLAUDE.definition
+
+    def test_counts_an_encrypted_part_of_a_result_by_its_length(self) -> None:  # P8
+        """Its text is not in the transcript: 9 bytes for 16 characters, and 4 bytes a token."""
+        hidden = Message("tool", (ToolResult("1", "", media=(Media(ENCRYPTED, size_bytes=6_400),)),))
+        none = Message("tool", (ToolResult("1", ""),))
+        assert cost(hidden, CLAUDES) - cost(none, CLAUDES) == 900
+        assert estimate_message_tokens(hidden) - estimate_message_tokens(none) == 900
 
     def test_counts_reasoning_by_the_longer_of_text_and_copy(self) -> None:  # P8
         """A summary does not hide how long the thought was, and a copy of a readable text is not counted again."""

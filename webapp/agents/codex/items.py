@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import REMINDER, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from scoring.tokens import ENCRYPTED
 from webapp.agents.codex.turns import SUMMARY_START, is_injected
 from webapp.agents.reading.rows import (
+    digest,
     dumps,
     lacking,
     list_of,
@@ -194,6 +196,12 @@ def _media(block: dict[str, Any]) -> Media | None:
     return None
 
 
+def _encrypted(block: dict[str, Any]) -> Media | None:
+    """Return an encrypted part of an output, which the model reads: its text is not in the file."""
+    hidden = text_of(block.get("encrypted_content"))
+    return Media(ENCRYPTED, digest=digest(hidden.encode()), size_bytes=len(hidden)) if hidden else None
+
+
 def _reasoning(item: dict[str, Any]) -> Reasoning:
     blocks = [object_of(b) for b in [*list_of(item.get("summary")), *list_of(item.get("content"))]]
     text = "\n\n".join(t for t in (text_of(b.get("text")) for b in blocks) if t)
@@ -221,7 +229,7 @@ def _output(said: Any) -> tuple[str, list[Media]]:
     media: list[Media] = []
     texts: list[str] = []
     for block in list_of(blocks):
-        found = _media(block) if isinstance(block, dict) else None
+        found = (_media(block) or _encrypted(block)) if isinstance(block, dict) else None
         if found is not None:
             media.append(found)
         elif isinstance(block, dict) and isinstance(block.get("text"), str):

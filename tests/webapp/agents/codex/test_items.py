@@ -60,6 +60,17 @@ class TestAnItem:
         assert isinstance(message, Message)
         assert [part.kind for part in message.parts if isinstance(part, Media)] == ["audio"]
 
+    def test_with_an_encrypted_part_has_it_by_its_length(self) -> None:  # X11
+        """An output may hold parts that only the provider can read; they are no text."""
+        blocks = [
+            {"type": "input_text", "text": "2 files"},
+            {"type": "encrypted_content", "encrypted_content": "gAAA"},
+        ]
+        message = Items().message({"type": "function_call_output", "call_id": "c", "output": blocks}, "n")
+        assert isinstance(message, Message)
+        assert message.results[0].text == "2 files"
+        assert [(medium.kind, medium.size_bytes) for medium in message.media] == [("encrypted", 4)]
+
     def test_without_an_id_is_linked_by_name_and_order(self) -> None:
         """A result belongs to the oldest open call of its tool."""
         items = Items()
