@@ -230,7 +230,8 @@ class CoppiceOverview extends ReadingElement {
         ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
       <div class="chips belonging" ?data-bare=${!belonging.some(Boolean)}>${belonging}
-        <select class="order" name="sort" aria-label="Sort">${optionElements(sortChoices(sort), sort)}</select>
+        <select class="order" name="sort" aria-label="Sort"
+          >${optionElements(sortChoices(sort), sort)}</select>
       </div>
       <div class="chips" role="group" aria-label="Group">
         ${group("project")}${users.length > 0 && group("user")}${hosts.length > 0 && group("host")}

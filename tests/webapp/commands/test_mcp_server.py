@@ -187,7 +187,7 @@ class TestTools:
 
 
 class TestAFullDisk:
-    """Where the output goes to a file."""
+    """Output that cannot be written."""
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
     def test_is_named_in_one_line(self) -> None:
