@@ -31,16 +31,18 @@ from scoring.history.features import (
 )
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
 from scoring.history.mentions import Mentions
+from scoring.history.places import OTHER_SHELL, UNKNOWN
 from scoring.history.task_recognition import TaskCounts, names_file, recognise, settings_for, task_type_of
 from scoring.history.tool_traces import (
     FAILED,
+    MOVE,
     READ,
     WRITE,
     Touch,
+    acts_of,
     output_lines,
     read_output,
     touches_in,
-    touches_of,
 )
 
 __all__ = [
@@ -50,6 +52,8 @@ __all__ = [
     "LOOK",
     "MACHINE_MADE",
     "MARK_CHARS",
+    "MOVE",
+    "OTHER_SHELL",
     "PLANS",
     "QUESTION",
     "READ",
@@ -58,6 +62,7 @@ __all__ = [
     "STATEMENT",
     "STRICT",
     "TAIL",
+    "UNKNOWN",
     "UNSPACED",
     "WRITE",
     "CallCue",
@@ -71,6 +76,7 @@ __all__ = [
     "Rows",
     "TaskCounts",
     "Touch",
+    "acts_of",
     "analyse",
     "argument_values",
     "content_of",
@@ -94,7 +100,6 @@ __all__ = [
     "task_type_of",
     "text_of",
     "touches_in",
-    "touches_of",
     "with_content",
     "without_changed",
 ]

@@ -1,9 +1,10 @@
 """Traces of one message for the stages before dropping: the files that its calls read or write, and its outputs.
 
 They depend on no other message and are stored as text: one line for each call, then one for each result, in order. The
-line of a result has a digest of the output, its length, and its length when shortened. A file is identified by its path
-as the agent wrote it, normalised, and joined to the folder that a command names. Only tools known to return the text of
-one file count as reading it; a tool that is not recognised supersedes nothing.
+line of a result has a digest of the output, its length, and its length when shortened. A file is identified by its
+place (`scoring.history.places`) and its path as the agent wrote it, normalised, and joined to the folder that the call
+names. Only tools known to return the text of one file count as reading it; a tool that is not recognised supersedes
+nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from scoring.history.places import FOLDER_KEYS, PATH, QUOTES, adds_to_file, moves_of, place_of
 from scoring.messages import ToolResult
 from scoring.summary import PATH_KEYS, command_of, first_string, shortened_text
 
 READ, WRITE = "r", "w"
+MOVE = "m"  # a command changes the folder of its shell
 FAILED = "!"  # precedes the digest of a failed output
 # A shorter output, in characters, is not worth replacing by a line.
 LEAST_CHARS = 200
@@ -44,20 +47,17 @@ _EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool", "texteditor
 _COMMANDS: Mapping[str, str] = {"view": READ, "create": WRITE}
 _FIRST_KEYS, _COUNT_KEYS = ("offset", "start_line", "startLine"), ("limit", "max_lines")
 _LAST_KEYS = ("end_line", "endLine")
-_FOLDER_KEYS = ("workdir", "cwd")
 
-_PATH = r"""(?P<path>'[^'\n]+'|"[^"\n$`\\]+"|[^\s;|&<>()$`'"*?\\{}!#]+)"""
-_CD = re.compile(rf"\s*cd\s+{_PATH}\s*(?:&&|;)\s*")
+_CD = re.compile(rf"\s*cd\s+{PATH}\s*(?:&&|;)\s*")
 _SED = r"""sed\s+-n\s+["']?(?P<a>\d+),(?P<b>\d+)p["']?"""
 _CAT = r"(?:cat(?:\s+-n)?|nl\s+-ba)"
 _SHELL_READS = (
-    re.compile(rf"{_CAT}\s+{_PATH}\s*"),
-    re.compile(rf"{_SED}\s+{_PATH}\s*"),
-    re.compile(rf"{_CAT}\s+{_PATH}\s*\|\s*{_SED}\s*"),
-    re.compile(rf"head\s+(?:-n\s*|-)(?P<b>\d+)\s+{_PATH}\s*"),
+    re.compile(rf"{_CAT}\s+{PATH}\s*"),
+    re.compile(rf"{_SED}\s+{PATH}\s*"),
+    re.compile(rf"{_CAT}\s+{PATH}\s*\|\s*{_SED}\s*"),
+    re.compile(rf"head\s+(?:-n\s*|-)(?P<b>\d+)\s+{PATH}\s*"),
 )
-_SHELL_WRITE = re.compile(rf"cat\s*>\s*{_PATH}\s*<<")
-_QUOTES = "'\""
+_SHELL_WRITE = re.compile(rf"cat\s*>\s*{PATH}\s*<<")
 _LONGEST_READ = 400  # a longer command does more than read a file
 _ADDED = re.compile(r"^\*\*\* Add File: (.+?)\s*$", re.MULTILINE)
 
@@ -65,13 +65,17 @@ _ADDED = re.compile(r"^\*\*\* Add File: (.+?)\s*$", re.MULTILINE)
 class Touch(NamedTuple):
     """A file that a call reads, or writes as a whole; `first` and `last` are lines, a `last` of 0 is the end.
 
-    A `first` of 0 is a request for the whole file by a means that can leave out its middle, as shells do.
+    A `first` of 0 is a request for the whole file by a means that can leave out its middle, as shells do. `place` is a
+    code for where the file is, "" for the agent's own machine. With `in_shell` a relative path is meant from the folder
+    of a shell, which earlier calls may have changed.
     """
 
     kind: str
     path: str
     first: int = 1
     last: int = 0
+    place: str = ""
+    in_shell: bool = False
 
     def covers(self, other: Touch) -> bool:
         """Return whether this shows everything of the file that the other shows.
@@ -115,20 +119,22 @@ class Traces(NamedTuple):
 
 def of_call(name: str, arguments: str, parsed: object) -> str:
     """Return the line of one call: the files it reads or writes, "" for none. `parsed` are its arguments as JSON."""
+    given: Mapping[str, Any] = parsed if type(parsed) is dict else {}
     if "*** Begin Patch" in arguments:
-        return "\t".join(f"{WRITE}1:0:{_plain(p)}" for p in _ADDED.findall(arguments.replace("\\n", "\n")))
-    if type(parsed) is not dict:
+        return "\t".join(_of_patch(name, arguments, given))
+    if not given:
         return ""
     plain = _plain_name(name)
     kind = _KINDS.get(plain)
     if plain in _EDITORS:
-        kind = _COMMANDS.get(parsed.get("command", "")) if isinstance(parsed.get("command"), str) else None
+        kind = _COMMANDS.get(given.get("command", "")) if isinstance(given.get("command"), str) else None
     elif kind is None:
-        return _of_command(parsed)
-    if not kind or not (path := first_string(parsed, PATH_KEYS)):
+        return "\t".join(_of_command(name, given))
+    if not kind or not (path := first_string(given, PATH_KEYS)) or (kind is WRITE and adds_to_file(given)):
         return ""
-    first, last = _lines(parsed) if kind is READ else (1, 0)
-    return f"{kind}{first}:{last}:{_plain(path)}"
+    first, last = _lines(given) if kind is READ else (1, 0)
+    path = _plain(path, first_string(given, FOLDER_KEYS))
+    return _line(Touch(kind, path, first, last, place_of(name, given)))
 
 
 def of_result(result: ToolResult, alone: bool) -> str:
@@ -151,16 +157,16 @@ def read(text: str, calls: int, results: int) -> Traces:
     lines = text.split("\n")
     if not text or len(lines) != calls + results:
         return Traces([()] * calls, [NO_OUTPUT] * results)
-    return Traces([_touches(line) for line in lines[:calls]], [read_output(line) for line in lines[calls:]])
+    return Traces(list(map(_files, lines[:calls])), [read_output(line) for line in lines[calls:]])
 
 
 def touches_in(name: str, arguments: str, parsed: object) -> tuple[Touch, ...]:
     """Return the files that one call reads or writes as a whole; `parsed` are its arguments as JSON."""
-    return _touches(of_call(name, arguments, parsed))
+    return _files(of_call(name, arguments, parsed))
 
 
-def touches_of(text: str, calls: int) -> list[tuple[Touch, ...]]:
-    """Return the files that each call of a message reads or writes."""
+def acts_of(text: str, calls: int) -> list[tuple[Touch, ...]]:
+    """Return the files that each call of a message reads or writes, and then the moves of its shell."""
     return [_touches(line) for line in text.split("\n")[:calls]] if text else [()] * calls
 
 
@@ -169,14 +175,28 @@ def output_lines(text: str, calls: int) -> list[str]:
     return text.split("\n")[calls:]
 
 
+def _line(touch: Touch) -> str:
+    """Return a touch as it is stored; without a place it is what earlier versions stored."""
+    place = f"{'$' if touch.in_shell else '@'}{touch.place}" if touch.in_shell or touch.place else ""
+    return f"{touch.kind}{touch.first}:{touch.last}{place}:{touch.path}"
+
+
 def _touches(line: str) -> tuple[Touch, ...]:
-    if not line:
-        return ()
-    out = []
-    for one in line.split("\t"):
-        first, last, path = one[1:].split(":", 2)
-        out.append(Touch(one[0], path, int(first), int(last)))
-    return tuple(out)
+    return tuple(map(_touch, line.split("\t"))) if line else ()
+
+
+def _touch(said: str) -> Touch:
+    first, last, path = said[1:].split(":", 2)
+    if last.isdigit():
+        return Touch(said[0], path, int(first), int(last))
+    in_shell = "$" in last
+    last, _, place = last.partition("$" if in_shell else "@")
+    return Touch(said[0], path, int(first), int(last), place, in_shell)
+
+
+def _files(line: str) -> tuple[Touch, ...]:
+    """Return the files of a stored line, without the moves of a shell."""
+    return tuple(touch for touch in _touches(line) if touch.kind in (READ, WRITE))
 
 
 def read_output(line: str) -> Output:
@@ -216,27 +236,52 @@ def _number(parsed: Mapping[str, Any], keys: Sequence[str]) -> int:
     return next((v for k in keys if isinstance(v := parsed.get(k), int) and v > 0), 0)
 
 
-def _of_command(parsed: Mapping[str, Any]) -> str:
-    """Return the file that a shell command only reads or only writes."""
-    command = command_of(parsed)
-    if len(command) > _LONGEST_READ and "<<" not in command[:_LONGEST_READ]:
-        return ""
-    folder = first_string(parsed, _FOLDER_KEYS)
+def _of_patch(name: str, arguments: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the files that a patch adds; nothing if a command passes the patch to another program than its own."""
+    folder, command = _entered(given)
+    if command and not command.startswith(("apply_patch", "applypatch")):
+        return
+    place, in_shell = place_of(name, given, is_shell=bool(command)), bool(command) and not folder
+    for path in _ADDED.findall(arguments.replace("\\n", "\n")):
+        yield _line(Touch(WRITE, _plain(path, folder), 1, 0, place, in_shell))
+
+
+def _of_command(name: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the file that a shell command only reads or only writes, and the folders that it changes to."""
+    whole = command_of(given)
+    if not whole:
+        return
+    has_folder = bool(first_string(given, FOLDER_KEYS))  # then it starts there, whatever ran before
+    found = []
+    if len(whole) <= _LONGEST_READ or "<<" in whole[:_LONGEST_READ]:
+        folder, command = _entered(given)
+        found = list(_in_shell(command.strip(), folder))
+    if not has_folder:
+        found += [Touch(MOVE, _plain(folder)) for folder in moves_of(whole)]
+    if found:
+        place = place_of(name, given, is_shell=True)
+        for touch in found:
+            yield _line(touch._replace(place=place, in_shell=not has_folder))
+
+
+def _entered(given: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the folder in which a command runs, as far as the call names it, and the command without its `cd`."""
+    folder, command = first_string(given, FOLDER_KEYS), command_of(given)
     if entered := _CD.match(command):
-        folder, command = _plain(entered["path"].strip(_QUOTES), folder), command[entered.end() :]
-    return "\t".join(_in_shell(command.strip(), folder))
+        folder, command = _plain(entered["path"].strip(QUOTES), folder), command[entered.end() :]
+    return folder, command
 
 
-def _in_shell(command: str, folder: str) -> Iterator[str]:
+def _in_shell(command: str, folder: str) -> Iterator[Touch]:
     if not command.startswith(("cat", "sed", "nl", "head")):
         return
     if wrote := _SHELL_WRITE.match(command):
-        yield f"{WRITE}1:0:{_plain(wrote['path'].strip(_QUOTES), folder)}"
+        yield Touch(WRITE, _plain(wrote["path"].strip(QUOTES), folder))
         return
     for pattern in _SHELL_READS:
         if found := pattern.fullmatch(command):
             said = found.groupdict()
             last = said.get("b") or 0
             first = said.get("a") or (1 if last else 0)
-            yield f"{READ}{first}:{last}:{_plain(said['path'].strip(_QUOTES), folder)}"
+            yield Touch(READ, _plain(said["path"].strip(QUOTES), folder), int(first), int(last))
             return

@@ -60,7 +60,7 @@ class Known:
     def __init__(self, folder: str = "") -> None:
         """Start with nothing; `folder` is the working directory, to which relative paths are joined."""
         self._folder = folder
-        self._reads: dict[str, list[_Read]] = {}  # by path
+        self._reads: dict[tuple[str, str], list[_Read]] = {}  # by place and path
         # Name of a file without folders, as patches and scripts give it -> the number of its last edit.
         self._edits: dict[str, int] = {}
         self._edited = -1
@@ -109,7 +109,7 @@ class Known:
     def _read(self, number: int, touch: Touch, before: int) -> str:
         """Note a read, and return the path of a file whose lines were read before; "" for one that is new."""
         path = posixpath.normpath(posixpath.join(self._folder, touch.path))
-        known = self._reads.setdefault(path, [])
+        known = self._reads.setdefault((touch.place, path), [])
         now = _Read(number, max(1, touch.first), touch.last or None)
         again = any(one.number < before and one.overlaps(now) for one in known)
         again = again and self._edits.get(touch.name, -1) < before

@@ -4,8 +4,8 @@ It depends on no other message. A content holds the message's mentions (names an
 and, for tool outputs, the mentions of each row, so that a plan can shorten an output without reading it again. Names
 are kept as spelled, so that reasons can quote them; lines are kept as 64-bit hashes.
 
-`VERSION` grows when the same text would give another content. Content stored by another version counts as missing, and
-is computed again when the text is available.
+`VERSION` grows when the same text would give another content, other traces or other cues. Content stored by another
+version counts as missing, and is computed again with traces and cues when the text is available.
 """
 
 from __future__ import annotations

@@ -16,11 +16,12 @@ from scoring.history import (
     Features,
     History,
     Touch,
+    acts_of,
     output_lines,
     read_output,
-    touches_of,
 )
 from scoring.planning.stages.contract import Cut, Stage, StageInput, State
+from scoring.planning.stages.shells import Shells
 from scoring.planning.strategies.contract import Why
 
 # A file can shrink; a read that shows much less than the one before was cut off, or failed without saying so.
@@ -44,12 +45,12 @@ class Seen(NamedTuple):
 
 def find(given: StageInput) -> Iterator[Cut]:
     """Yield the reads that are superseded, each with the latest message that does so."""
-    later: dict[str, list[Seen]] = {}
+    later: dict[tuple[str, str], list[Seen]] = {}
     found: list[Cut] = []
     for seen in reversed(_seen(given.history)):
         if not given.may_stay(seen.position):
             continue
-        after = later.setdefault(seen.touch.path, [])
+        after = later.setdefault((seen.touch.place, seen.touch.path), [])
         by = next((one for one in after if one.supersedes(seen)), None)
         if by is None:
             after.append(seen)
@@ -77,6 +78,7 @@ def note_for_model(cut: Cut) -> str:
 def _seen(history: History) -> list[Seen]:
     """Return the files that were read and written, in the order of the answers."""
     asked: dict[str, tuple[int, tuple[Touch, ...]]] = {}
+    shells = Shells()
     out: list[Seen] = []
     for position, features in enumerate(history.features):
         if features.calls:
@@ -85,19 +87,22 @@ def _seen(history: History) -> list[Seen]:
             lines = output_lines(features.traces, len(features.calls)) if features.traces else ()
             for result, call_id in enumerate(features.results):
                 if call_id in asked:
-                    caller, touched = asked.pop(call_id)
+                    caller, acts = asked.pop(call_id)
                     line = lines[result] if lines else ""
-                    if not line.startswith(FAILED):
-                        out += _answered(touched, caller, position, result, line)
+                    failed = line.startswith(FAILED)
+                    if not failed:
+                        out += _answered(shells.files(acts), caller, position, result, line)
+                    shells.move(acts, failed=failed)
     return out
 
 
 def _ask(asked: dict[str, tuple[int, tuple[Touch, ...]]], position: int, features: Features) -> None:
-    """Note the calls of a message that read or write a file; of a repeated id the latest call counts."""
-    touches = touches_of(features.traces or "", len(features.calls))
-    for call_id, touched in zip(features.calls, touches, strict=False):
-        if touched:
-            asked[call_id] = position, touched
+    """Note the calls of a message that read or write a file, or move a shell; of a repeated id the latest counts."""
+    for call_id, acts in zip(
+        features.calls, acts_of(features.traces or "", len(features.calls)), strict=False
+    ):
+        if acts:
+            asked[call_id] = position, acts
         else:
             asked.pop(call_id, None)
 

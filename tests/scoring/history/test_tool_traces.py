@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.history.features import Features, analyse
-from scoring.history.tool_traces import LEAST_CHARS, READ, WRITE, Output, Touch, read
+from scoring.history.places import place_of
+from scoring.history.tool_traces import LEAST_CHARS, MOVE, READ, WRITE, Output, Touch, acts_of, read
 from scoring.messages import Media, Message, ToolCall, ToolResult, message
 from scoring.settings import lexicon_of
 from scoring.summary import shortened_text
@@ -29,7 +30,7 @@ def touched(name: str, arguments: Any) -> list[tuple[str, str, int, int]]:
     """Return what one call touches, as plain tuples."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     stored = traces_of(message("assistant", "", ToolCall("1", name, text)))
-    return [(*touch,) for touch in read(stored, 1, 0).touches[0]]
+    return [touch[:4] for touch in read(stored, 1, 0).touches[0]]
 
 
 def output_of(text: str, **more: Any) -> Output:
@@ -168,6 +169,20 @@ class TestStoring:
         )
         assert traces_of(both).split("\n") == ["", "r1:0:a b c.py"]
         assert traces_of(message("assistant", "", ToolCall("1", "ls", "{}"))) == ""
+
+    def test_have_the_place_of_a_file(self) -> None:  # X7
+        """Only if it is not the agent's own machine; a path in a shell is marked, and its moves are no files."""
+        there = ToolCall("1", "read_file", '{"path": "a.py", "host": "web1"}')
+        shell = ToolCall("2", "Bash", '{"command": "cd /srv && cat a.py"}')
+        stored = traces_of(message("assistant", "", there, shell))
+        [[first], [second]] = read(stored, 2, 0).touches
+        assert first == Touch(READ, "a.py", place=place_of("", {"host": "web1"}))
+        assert second == Touch(READ, "/srv/a.py", 0, in_shell=True)
+        assert acts_of(stored, 2)[1] == (second, Touch(MOVE, "/srv", in_shell=True))
+
+    def test_of_an_earlier_version_are_read(self) -> None:
+        """They have no places."""
+        assert read("r1:0:/repo/a:b.py", 1, 0).touches == [(Touch(READ, "/repo/a:b.py"),)]
 
     def test_read_as_nothing_where_nobody_looked(self) -> None:
         """A value that an older version stored has no traces."""
