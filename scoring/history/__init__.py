@@ -29,6 +29,7 @@ from scoring.history.features import (
     text_of,
     with_content,
 )
+from scoring.history.file_names import own_name, same_files
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
 from scoring.history.mentions import Mentions
 from scoring.history.places import OTHER_SHELL, UNKNOWN
@@ -88,6 +89,7 @@ __all__ = [
     "names_file",
     "output_lines",
     "outputs_of",
+    "own_name",
     "parsed_arguments",
     "rated",
     "read_output",
@@ -95,6 +97,7 @@ __all__ = [
     "reads_keywords",
     "reads_traces",
     "recognise",
+    "same_files",
     "settings_for",
     "shorten",
     "task_type_of",

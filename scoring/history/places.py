@@ -8,13 +8,14 @@ places of one, which keeps an output too many, but never one of two.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from scoring.summary import PATH_KEYS, first_string
+from scoring.summary import PATH_KEYS, command_of, first_string
 
 COMMAND_KEYS = frozenset({"command", "cmd", "script"})
 FOLDER_KEYS = (
@@ -37,11 +38,25 @@ _OF_SHELLS = """
     bash sh zsh shell powershell pwsh local run execute exec command commands cmd script code terminal term process
     container tool tools functions function in the a
 """
+# Words in the keys of arguments that name a place.
+_OF_PLACES = """
+    host hostname server machine node vm instance ref branch tag commit sha revision rev version repo repository owner
+    org organization project workspace container pod namespace cluster context environment env device region bucket
+    account site tenant database db archive target
+"""
+_PLACE_WORDS = frozenset(_OF_PLACES.split())
 _ASIDE_WORDS, _SHELL_WORDS = frozenset(_ASIDE.split()), frozenset(_OF_SHELLS.split())
 _LONGEST_VALUE = 200  # in characters; a longer argument is a text
 
 PATH = r"""(?P<path>'[^'\n]+'|"[^"\n$`\\]+"|[^\s;|&<>()$`'"*?\\{}!#]+)"""
 QUOTES = "'\""
+# The beginning of a command for another machine, container or version, up to the program that it runs there.
+_ELSEWHERE = re.compile(
+    r"^\s*(?:sudo\s+)?(?:(?:ssh|docker|podman|kubectl|oc|lxc|chroot|nsenter)\s.*?(?=\s(?:cat|sed|nl|head|tail|tee)\s|['\"]|$)"
+    r"|git\s+(?:show|cat-file)\s[^:\s]*)",
+    re.MULTILINE,
+)
+_CD = re.compile(rf"\s*cd\s+{PATH}\s*(?:&&|;)\s*")
 _MOVE = re.compile(
     r"(?:^|[;&|\n]|\b(?:do|then)\s)[ \t]*(?:(?:cd|pushd)\b(?:[ \t]+"
     + PATH
@@ -83,6 +98,32 @@ def place_of(name: str, arguments: Mapping[str, Any], *, is_shell: bool = False)
     return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
+def named_place_of(name: str, arguments: Mapping[str, Any], command: str = "") -> str:
+    """Return the place that a call names, "" for none: its server, and arguments or a command known to mean a place.
+
+    Edits have arguments of any name, so that a place cannot be all that is left of them, as in `place_of`.
+    """
+    parts = [server] if (server := name.rpartition("__")[0]) else []
+    if command:
+        parts += [name] * (not _is_own_shell(name)) + _ELSEWHERE.findall(command)
+    parts += [f"{key}={arguments[key]}" for key in sorted(arguments) if arguments[key] and _is_of_place(key)]
+    return " ".join(parts).replace("\n", " ").replace("\t", " ")[:_LONGEST_VALUE]
+
+
+def plain_path(path: str, folder: str = "") -> str:
+    """Return a path normalised, so that files can be compared by it."""
+    plain = posixpath.normpath(posixpath.join(folder, path.strip())).replace("\n", " ").replace("\t", " ")
+    return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
+
+
+def entered(given: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the folder in which a command runs, as far as the call names it, and the command without its `cd`."""
+    folder, command = first_string(given, FOLDER_KEYS), command_of(given)
+    if found := _CD.match(command):
+        folder, command = plain_path(found["path"].strip(QUOTES), folder), command[found.end() :]
+    return folder, command
+
+
 def adds_to_file(arguments: Mapping[str, Any]) -> bool:
     """Return whether a call that writes a file keeps what is in it."""
     mode = arguments.get("mode")
@@ -113,6 +154,12 @@ def _opens_shell(command: str) -> bool:
 def _is_aside(key: str) -> bool:
     words = {word.lower() for word in _WORDS.findall(key)}
     return bool(words & _ASIDE_WORDS) and "id" not in words
+
+
+@lru_cache(maxsize=1 << 10)
+def _is_of_place(key: str) -> bool:
+    named = any(word.lower() in _PLACE_WORDS for word in _WORDS.findall(key))
+    return named and key not in PATH_KEYS and not _is_aside(key)
 
 
 @lru_cache(maxsize=1 << 10)

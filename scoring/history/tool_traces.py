@@ -16,7 +16,16 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from scoring.history.places import FOLDER_KEYS, PATH, QUOTES, adds_to_file, moves_of, place_of
+from scoring.history.places import (
+    FOLDER_KEYS,
+    PATH,
+    QUOTES,
+    adds_to_file,
+    entered,
+    moves_of,
+    place_of,
+    plain_path,
+)
 from scoring.messages import ToolResult
 from scoring.summary import PATH_KEYS, command_of, first_string, shortened_text
 
@@ -48,7 +57,6 @@ _COMMANDS: Mapping[str, str] = {"view": READ, "create": WRITE}
 _FIRST_KEYS, _COUNT_KEYS = ("offset", "start_line", "startLine"), ("limit", "max_lines")
 _LAST_KEYS = ("end_line", "endLine")
 
-_CD = re.compile(rf"\s*cd\s+{PATH}\s*(?:&&|;)\s*")
 _SED = r"""sed\s+-n\s+["']?(?P<a>\d+),(?P<b>\d+)p["']?"""
 _CAT = r"(?:cat(?:\s+-n)?|nl\s+-ba)"
 _SHELL_READS = (
@@ -133,7 +141,7 @@ def of_call(name: str, arguments: str, parsed: object) -> str:
     if not kind or not (path := first_string(given, PATH_KEYS)) or (kind is WRITE and adds_to_file(given)):
         return ""
     first, last = _lines(given) if kind is READ else (1, 0)
-    path = _plain(path, first_string(given, FOLDER_KEYS))
+    path = plain_path(path, first_string(given, FOLDER_KEYS))
     return _line(Touch(kind, path, first, last, place_of(name, given)))
 
 
@@ -212,12 +220,6 @@ def _plain_name(name: str) -> str:
     return name.rpartition("__")[2].lower().replace("_", "").replace("-", "")
 
 
-def _plain(path: str, folder: str = "") -> str:
-    """Return a path normalised, so that files can be compared by it."""
-    plain = posixpath.normpath(posixpath.join(folder, path.strip())).replace("\n", " ").replace("\t", " ")
-    return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
-
-
 def _lines(parsed: Mapping[str, Any]) -> tuple[int, int]:
     """Return the lines that a call reads: by default the whole file."""
     view = parsed.get("view_range")
@@ -238,12 +240,12 @@ def _number(parsed: Mapping[str, Any], keys: Sequence[str]) -> int:
 
 def _of_patch(name: str, arguments: str, given: Mapping[str, Any]) -> Iterator[str]:
     """Yield the files that a patch adds; nothing if a command passes the patch to another program than its own."""
-    folder, command = _entered(given)
+    folder, command = entered(given)
     if command and not command.startswith(("apply_patch", "applypatch")):
         return
     place, in_shell = place_of(name, given, is_shell=bool(command)), bool(command) and not folder
     for path in _ADDED.findall(arguments.replace("\\n", "\n")):
-        yield _line(Touch(WRITE, _plain(path, folder), 1, 0, place, in_shell))
+        yield _line(Touch(WRITE, plain_path(path, folder), 1, 0, place, in_shell))
 
 
 def _of_command(name: str, given: Mapping[str, Any]) -> Iterator[str]:
@@ -254,34 +256,26 @@ def _of_command(name: str, given: Mapping[str, Any]) -> Iterator[str]:
     has_folder = bool(first_string(given, FOLDER_KEYS))  # then it starts there, whatever ran before
     found = []
     if len(whole) <= _LONGEST_READ or "<<" in whole[:_LONGEST_READ]:
-        folder, command = _entered(given)
+        folder, command = entered(given)
         found = list(_in_shell(command.strip(), folder))
     if not has_folder:
-        found += [Touch(MOVE, _plain(folder)) for folder in moves_of(whole)]
+        found += [Touch(MOVE, plain_path(folder)) for folder in moves_of(whole)]
     if found:
         place = place_of(name, given, is_shell=True)
         for touch in found:
             yield _line(touch._replace(place=place, in_shell=not has_folder))
 
 
-def _entered(given: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the folder in which a command runs, as far as the call names it, and the command without its `cd`."""
-    folder, command = first_string(given, FOLDER_KEYS), command_of(given)
-    if entered := _CD.match(command):
-        folder, command = _plain(entered["path"].strip(QUOTES), folder), command[entered.end() :]
-    return folder, command
-
-
 def _in_shell(command: str, folder: str) -> Iterator[Touch]:
     if not command.startswith(("cat", "sed", "nl", "head")):
         return
     if wrote := _SHELL_WRITE.match(command):
-        yield Touch(WRITE, _plain(wrote["path"].strip(QUOTES), folder))
+        yield Touch(WRITE, plain_path(wrote["path"].strip(QUOTES), folder))
         return
     for pattern in _SHELL_READS:
         if found := pattern.fullmatch(command):
             said = found.groupdict()
             last = said.get("b") or 0
             first = said.get("a") or (1 if last else 0)
-            yield Touch(READ, _plain(said["path"].strip(QUOTES), folder), int(first), int(last))
+            yield Touch(READ, plain_path(said["path"].strip(QUOTES), folder), int(first), int(last))
             return

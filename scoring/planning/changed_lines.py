@@ -1,7 +1,7 @@
 """Lines that kept outputs show but files no longer have, because of an edit that the plan drops.
 
 A reader would take them for the present content. A line counts as removed until something later shows it in the file
-again. A file is identified by its name without folders, and only lines of its reads are examined.
+again. Only lines of a file's reads are examined.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The reads and changes of each file in a history, and the changes that a later one takes back.
 
-A file is identified by its name without folders.
+A file is identified by its place and path; a path that ends with another one is the same file.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from scoring.history import CallCue, Edit, History
+from scoring.history import CallCue, Edit, History, own_name, same_files
 
 
 class FileEvent(NamedTuple):
@@ -22,8 +22,12 @@ class FileEvent(NamedTuple):
 def events_by_file(history: History) -> dict[str, list[FileEvent]]:
     """Return the reads and changes of each file that was changed, in order, without failed calls."""
     files: dict[str, list[FileEvent]] = {}
-    if not any(call.edits for one in history.features for call in one.cues.calls):
+    calls = [call for features in history.features for call in features.cues.calls]
+    edited = {own_name(edit.file) for call in calls for edit in call.edits}
+    if not edited:
         return files
+    named = (name for call in calls for name in (*call.reads, *(edit.file for edit in call.edits)))
+    same = same_files(name for name in named if own_name(name) in edited)
     asked: dict[str, tuple[int, CallCue]] = {}
     for position, features in enumerate(history.features):
         cues = features.cues
@@ -34,10 +38,10 @@ def events_by_file(history: History) -> dict[str, list[FileEvent]]:
                 continue
             caller, call = asked[call_id]
             for edit in call.edits:
-                files.setdefault(edit.file, []).append(FileEvent(caller, position, edit))
-            for file in call.reads:
-                if not call.edits:
-                    files.setdefault(file, []).append(FileEvent(caller, position, None))
+                files.setdefault(same[edit.file], []).append(FileEvent(caller, position, edit))
+            for file in () if call.edits else call.reads:
+                if file in same:
+                    files.setdefault(same[file], []).append(FileEvent(caller, position, None))
     return {file: events for file, events in files.items() if any(one.edit for one in events)}
 
 
