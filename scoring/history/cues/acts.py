@@ -1,4 +1,4 @@
-"""What a call does, as a code: the same for another attempt at it, another for anything else.
+"""Codes of acts: attempts at the same have the same code, anything else has another.
 
 A failure counts as resolved once the same act succeeds. So words that say what is done are part of the code, and words
 that say how (options, redirections, messages, timeouts) are not. Where two calls cannot be told to be the same, their

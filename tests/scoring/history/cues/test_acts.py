@@ -1,4 +1,4 @@
-"""The code of what a call does: equal for another attempt, different for anything else."""
+"""Codes of acts: equal for another attempt at the same, different for anything else."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class TestPlans:
         assert cue("update_records", **arguments).kind == OTHER
 
     def test_are_lists_of_words_in_a_tool_for_plans(self) -> None:
-        """Where neither the tool nor the argument is named after a plan, words are only words."""
+        """Words in other tools and other arguments are only words."""
         assert cue("write_plan", steps=["read", "write"]).kind == PLAN
         assert cue("set_plan", plan="1. read\n2. write").kind == PLAN
         assert cue("search", terms=["read", "write"]).kind not in (PLAN, STEP)

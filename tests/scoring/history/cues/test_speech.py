@@ -235,7 +235,7 @@ class TestSpeakers:
         "text", ["Shall I go on?", "要继续吗？", "هل أتابع؟", 'Which one ("a" or "b")?\n']
     )
     def test_of_the_model_end_with_a_question(self, text: str) -> None:
-        """What the user answers next belongs to it."""
+        """The user's next message answers it."""
         assert QUESTION in cues_of_speech("assistant", text)
         assert QUESTION not in cues_of_speech("assistant", f"{text} I go on until you say something else.")
         assert QUESTION not in cues_of_speech("user", text)
