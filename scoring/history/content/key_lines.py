@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from scoring.history.content.failure_words import STEMS, STEMS_BEYOND_ASCII, reports, tells
+from scoring.history.content.json_outcome import lines_of_json, outcome_of_json
 from scoring.settings import Finder
 
 MOST_ERRORS, MOST_VERDICTS = 3, 2  # lines of one output, beside the last that counts tests
@@ -24,12 +26,13 @@ _STEMS = Finder((
     "error", "err!", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert", "abort",
     "not found", "no such", "cannot", "could not", "couldn't", "unable", "undefined", "unresolved", "invalid",
     "segmentation", "core dumped", "timed out", "killed", "exit", "returncode", "returned", "status", "not ok", "***",
-    "critical", "caused by", "unexpected", "not recognized", "does not exist", "fehler", "erreur",
-    "✗", "✘", "✖", "❌", "✕", "エラー", "错误", "失败",
+    "critical", "caused by", "unexpected", "not recognized", "does not exist", "erreur", "conflict", "and not used",
+    "missing return", "not enough", "too many", *STEMS,
 ))  # fmt: skip
 _PLACE = r"(?:[^\s:]+[:(]\d+(?:[:,]\d+)?\)?:?\s+)?"  # a file and a line in it
+_MARKS = Finder(("✗", "✘", "✖", "❌", "✕", *STEMS_BEYOND_ASCII))
 _ERROR = re.compile(
-    rf"""^(?:E\s+|>\s*|\|\s*|\*+\s*|\[[^\]]*\]\s*)?{_PLACE}(?:
+    rf"""(?:E\s+|>\s*|\|\s*|\*+\s*|\[[^\]]*\]\s*)?{_PLACE}(?:
         (?:[\w$]+[.:]+)*\w*(?:Error|Exception|Failure)\b\s*(?::|$|\()
         | (?:npm\s+)?
           (?:(?:fatal|internal|syntax|type|runtime|compile|link|parse|import|build|test|uncaught|unhandled)\s+)?
@@ -38,16 +41,29 @@ _ERROR = re.compile(
         | npm\serr! | <\w*error> | (?:uncaught|unhandled)\s+\w+ | traceback\s\(most | caused\sby:
         | thread\s'.*'\spanicked
         | (?:✗|✘|✖|×|❌|✕|not\sok\b|---\sfail|fail(?:ed)?\s+\S) )
-    | :\s*(?:fatal\s+)?error(?:\s+\w+\d+)?: | \)?:\s+error\s+[A-Z]+\d+
-    | command\snot\sfound | no\ssuch\sfile | permission\sdenied | access\s(?:is\s)?denied | not\srecognized\sas
+    | !\s\[(?:remote\s)?rejected\] | conflict\s\(
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_AFTER_PLACE = re.compile(r":\s*(?:fatal\s+)?error(?:\s+\w+\d+)?:|:\s+error\s+[A-Z]+\d+", re.IGNORECASE)
+_PHRASE = re.compile(
+    r"""command\snot\sfound | no\ssuch\sfile | permission\sdenied | access\s(?:is\s)?denied | not\srecognized\sas
     | \b(?:cannot|could\snot|couldn't|unable\sto)\s\w+ | undefined\sreference | unresolved\s(?:import|symbol|reference)
     | segmentation\sfault | core\sdumped | out\sof\smemory | timed\sout | connection\srefused
     | \bdoes\snot\sexist\b | \bis\snot\sdefined\b | invalid\s(?:option|argument|syntax|choice) | unexpected\stoken
     | make(?:\[\d+\])?:\s\*\*\* | ld\sreturned\s[1-9] | (?:build|compilation|tests?)\sfailed | assertion\sfailed
-    | エラー | 错误 | 失败
-    """,
+    | symbol(?:\(s\))?\snot\sfound | \bline\s\d+:\s+\d+\s(?:killed|aborted|terminated)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Every match has one of these.
+_PHRASE_WORDS = (
+    "not found", "no such", "denied", "not rec", "cannot", "could", "unable", "undefined", "unresolved", "segment",
+    "core d", "out of", "timed out", "refused", "not exist", "not defined", "invalid", "unexpected", "***", "returned",
+    " failed", "killed", "aborted", "terminated",
+)  # fmt: skip
+# A diagnosis of the Go compiler, which does not say "error". Code found at such a place would be indented by tabs.
+_DIAGNOSED = re.compile(r"^(?:vet:\s)?\S+\.go:\d+:\d+:\s[\w\"]")
+_ANSWERED = re.compile(r"^(<\s)?HTTP/[\d.]+\s+(\d{3})\b")
 # What a program prints when it fails, even if the command line that it ran in ended with status 0.
 _RAISED = re.compile(
     r"^traceback\s\(most|^(?:[\w$]+[.:]+)*(?:\w+Error|\w*Exception)\s*:|^fail(?:ed)?\b[\s:]|^panic:|^not\sok\b",
@@ -58,15 +74,27 @@ _LOGGED = re.compile(r"^.{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|F
 _STATUS = re.compile(
     r"(?:exit(?:ed)?(?:\s+with)?(?:\s+(?:code|status))?|return(?:ed)?\s*code|exit_?(?:code|status))"
     r"[\s:=>\"']*(-?\d+)(?![\d.]*\w)"
-    # These words also come before counts and statuses of HTTP, so that the number must stand alone.
-    r"|\b(?:status|returned)[\s:=>\"']*(-?(?!2\d\d\b)\d{1,3})(?=\s*(?:$|exit\b|[<,}\"']))",
+    # Counts are returned, too, so that a program must be named and the number must stand alone.
+    r"|\b(?:job|process|command|program|script|task|step|hook|child|ld|make|shell)\s+returned\s+(-?\d{1,3})"
+    r"(?=\s*(?:$|exit\b|[<,}\"']))"
+    # A status of HTTP.
+    r"|\bstatus(?:[\s_]?code)?[\s:=>\"']*([45]\d\d)(?=\s*(?:$|[<,}\"']))",
     re.IGNORECASE,
 )
 _NONE = re.compile(
-    r"\b(?:0|no)\s+(?:errors?|failed|failures?|failing)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b",
+    r"\b(?:0|no)\s+(?:tests?\s+|jobs?\s+|checks?\s+)?(?:errors?|failed|failures?|failing)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"\b[1-9]\d*\s+(?:errors?|failed|failures?|failing)\b", re.IGNORECASE)
+# Counts of what is no error any more.
+_MENDED = re.compile(
+    r"""\b(?:auto-?)?(?:fixed|resolved|corrected|repaired|solved|cleared|closed|suppressed|behoben|corregidos|corrigés)
+        :?\s+(?:all\s+)?\d+\s+(?:errors?|failures?)\b
+    | \b\d+\s+(?:errors?|failures?)\s+(?:\w+\s+){0,2}(?:fixed|resolved|corrected|repaired|solved|cleared|closed
+        |suppressed)\b
+    | \b\d+\s+(?:errors?|failures?)\s*\([^)]*\b0\s+(?:remain|left|unfixed)[^)]*\)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _CODE = re.compile(
     r"^\d+\s*[→|\t]|^\d+[:-](?!\d)|^\S+\.\w+[-:]\d+[-:](?!.*\b(?:error|fatal)\b)|[({;,]$|%[vsdwq]\b"
     r"|^(?:if|elif|else|return|func|function|fn|def|class|struct|raise|except|catch|throws?|try|import|from|const|let|var"
@@ -100,18 +128,23 @@ def is_failure(text: str) -> bool:
 
     A status of 0 can be that of the last command of a script, so an exception that was raised before it still counts.
     """
-    lines, errors = _read(text)
+    lines, errors, stated = _read(text)
+    if stated is not None:
+        return stated
     status = _status(lines)
     if status:
         return True
     if any(status is None or _RAISED.search(lines[number]) for number in errors):
         return True
-    return any(_COUNTED.search(line) for _, line in _last(lines))
+    return any(
+        _COUNTED.search(line) is not None and _COUNTED.search(_MENDED.sub("", line)) is not None
+        for _, line in _last(lines)
+    )
 
 
 def error_lines(text: str) -> list[str]:
     """Return the lines of an output that report an error, without colours and blanks around them."""
-    lines, errors = _read(text)
+    lines, errors, _ = _read(text)
     return [lines[number] for number in errors]
 
 
@@ -120,7 +153,7 @@ def key_lines(text: str) -> list[int]:
 
     These are the first errors and the last one, how the run ended, and its status if that is a failure.
     """
-    lines, errors = _read(text)
+    lines, errors, stated = _read(text)
     kept = set(errors if len(errors) <= MOST_ERRORS else [*errors[: MOST_ERRORS - 1], errors[-1]])
     ends = [number for number, line in _last(lines) if _is_verdict(line)]
     counts = [
@@ -131,17 +164,24 @@ def key_lines(text: str) -> list[int]:
     kept.update(ends[-MOST_VERDICTS:] + counts[-1:])
     if _status(lines):
         kept.update(number for number, line in _edges(lines) if _STATUS.search(line))
+    if stated:
+        kept.update(lines_of_json(lines))
     return sorted(kept)
 
 
 @lru_cache(maxsize=1)
-def _read(text: str) -> tuple[list[str], list[int]]:
-    """Return the lines of an output and the numbers of those that report an error.
+def _read(text: str) -> tuple[list[str], list[int], bool | None]:
+    """Return the lines of an output, the numbers of those that report an error, and the outcome stated in JSON.
 
     Cached, because `is_failure` and `key_lines` are called one after the other.
     """
     lines = _clean(text)
-    return lines, list(_errors(lines))
+    errors = list(_errors(lines))
+    refused = _refused(lines) if "HTTP/" in text else None
+    if refused is not None:
+        errors = sorted({*errors, refused})
+    stated = outcome_of_json(text)
+    return lines, errors, outcome_of_json(_last_object(lines)) if stated is None else stated
 
 
 def _is_verdict(line: str) -> bool:
@@ -159,19 +199,56 @@ def _clean(text: str) -> list[str]:
 
 def _errors(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers of the lines that report an error."""
-    for number in _STEMS.lines_of("\n".join(lines)):
+    for number in _candidates("\n".join(lines)):
         line = lines[number]
-        if len(line) < 4 or _CODE.search(line):
+        if len(line) < 2:
             continue
-        if (_ERROR.search(line) or _LOGGED.search(line)) and not _NONE.search(line):
+        reported = not _CODE.search(line) and _is_error(lines, number) and not _NONE.search(line)
+        if reported or _DIAGNOSED.match(line):
             yield number
+
+
+def _candidates(text: str) -> list[int]:
+    """Return the numbers of the lines that may report an error."""
+    found = _STEMS.lines_of(text)
+    return found if text.isascii() else sorted({*found, *_MARKS.lines_of(text)})
+
+
+def _is_error(lines: Sequence[str], number: int) -> bool:
+    line = lines[number]
+    if len(line) > 3 and (_ERROR.match(line) or _AFTER_PLACE.search(line) or _LOGGED.match(line)):
+        return True
+    if any(map(line.lower().__contains__, _PHRASE_WORDS)) and _PHRASE.search(line):
+        return True
+    if reports(line):
+        return True
+    return (number < STATUS_WITHIN or number >= len(lines) - VERDICT_WITHIN) and tells(line)
+
+
+def _refused(lines: Sequence[str]) -> int | None:
+    """Return the number of the last status line of HTTP if the answer is an error.
+
+    Such a line opens the output, or is marked as received; other ones are examples in a text.
+    """
+    found: tuple[int, int] | None = None
+    for number, line in enumerate(lines):
+        answer = _ANSWERED.match(line) if "HTTP/" in line else None
+        if answer and (answer[1] or found or number < STATUS_WITHIN):
+            found = number, int(answer[2])
+    return found[0] if found and found[1] >= 400 else None
+
+
+def _last_object(lines: Sequence[str]) -> str:
+    """Return the last line if it is an object in JSON that follows other text, "" if not: records are data."""
+    last = [line for _, line in _last(lines)][-2:]
+    return last[1] if len(last) == 2 and last[1][:1] == "{" and last[0][:1] not in ("{", "[") else ""
 
 
 def _status(lines: Sequence[str]) -> int | None:
     """Return the exit status that an output names at its beginning or its end, None if it names none."""
     for _, line in _edges(lines):
         if len(line) <= 80 and (found := _STATUS.search(line)):
-            return int(found[1] or found[2])
+            return int(found[1] or found[2] or found[3])
     return None
 
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 import pytest
 
 from scoring.history.content.key_lines import is_failure, key_lines
+from tests.scoring.history.content.labelled_outputs import (
+    FAILURES,
+    FAILURES_WRITTEN_LATER,
+    SUCCESSES,
+    SUCCESSES_WRITTEN_LATER,
+)
 
 FILLER = [f"    collecting part {n} of the build" for n in range(40)]
 
@@ -141,3 +147,111 @@ class TestCounts:
         """They stay although later lines report the failure of the build."""
         ending = ["> Task :test FAILED", "FAILURE: Build failed with an exception.", "BUILD FAILED in 31s"]
         assert "88 tests completed, 3 failed" in found_in("88 tests completed, 3 failed", "", *ending)
+
+
+class TestLabelledOutputs:
+    """Outputs of many tools, in twelve languages."""
+
+    @pytest.mark.parametrize("output", FAILURES[::2])
+    def test_that_report_a_failure_are_failures(self, output: str) -> None:  # X23
+        """By a field, a status, or in words."""
+        assert is_failure(output)
+
+    @pytest.mark.parametrize("output", SUCCESSES[::2])
+    def test_that_only_mention_errors_are_none(self, output: str) -> None:  # X23
+        """Data, source code, documents, logs, and counts of what was fixed."""
+        assert not is_failure(output)
+
+    def test_that_were_held_out_are_recognised_as_often(self) -> None:  # X23
+        """All but one of 57 failures, and all of 54 others."""
+        assert sum(map(is_failure, FAILURES[1::2])) >= 56
+        assert sum(map(is_failure, SUCCESSES[1::2])) == 0
+
+    def test_that_were_written_later_are_recognised_as_often(self) -> None:  # X23
+        """Three of the 96 others are taken for failures: access denied, connection refused, failed jobs."""
+        assert sum(map(is_failure, FAILURES_WRITTEN_LATER)) == 90
+        assert sum(map(is_failure, SUCCESSES_WRITTEN_LATER)) <= 3
+
+
+class TestJson:
+    """Outcomes that an output states in JSON."""
+
+    def test_are_read_by_type(self) -> None:  # X23
+        """A field that holds no error is none, and so is a measurement."""
+        assert is_failure('{"error": "disk full"}')
+        for value in ("null", '""', "[]", "{}", "false", "0", "0.02", '"none"'):
+            assert not is_failure(f'{{"error": {value}}}')
+
+    def test_are_read_of_the_object_that_wraps_the_answer(self) -> None:  # X23
+        """Deeper objects and lists are records, which can be about failures."""
+        assert is_failure('{"id": 3, "result": {"ok": false}}')
+        assert is_failure('{"createOrder": {"errors": ["the address is missing"]}}')
+        assert not is_failure('{"id": 3, "order": {"status": "failed"}}')
+        assert not is_failure('[{"ok": false}]')
+        assert not is_failure('{"ok": true, "data": {"status": "failed"}}')
+
+    def test_are_read_of_an_object_that_ends_an_output(self) -> None:  # X23
+        """A tool prints its answer below its log; the last of many records is data."""
+        assert is_failure('connecting\nsending 3 rows\n{"ok": false, "reason": "no route"}')
+        assert not is_failure('{"ok": true}\n{"ok": false}')
+
+    def test_stay_with_their_reason(self) -> None:  # X7, X23
+        """The fields of a long answer that say that it failed and why are key lines."""
+        rows = [f'    "row {n}",' for n in range(60)]
+        text = "\n".join(
+            ["{", '  "rows": [', *rows, '    "end"', "  ],", '  "ok": false,', '  "reason": "no route"', "}"]
+        )
+        kept = [text.split("\n")[number].strip() for number in key_lines(text)]
+        assert kept == ['"ok": false,', '"reason": "no route"']
+
+    def test_of_nested_brackets_are_passed_over(self) -> None:
+        """Brackets deeper than the parser reads are not JSON."""
+        assert not is_failure('{"error":' + "[" * 100_000)
+
+
+class TestStatuses:
+    """Numbers that are a status."""
+
+    @pytest.mark.parametrize(
+        "text", ["rows returned: 42", "status: 3", "status: 304", '"status": 1', "query returned 7"]
+    )
+    def test_need_a_program_that_ended_or_http(self, text: str) -> None:  # X23
+        """A count and a state of a device are data."""
+        assert not is_failure(f"12 rows\n{text}")
+
+    def test_of_http_open_an_output_or_are_marked_as_received(self) -> None:  # X23
+        """Of redirected requests the last one counts; an example within a document is none."""
+        assert is_failure("HTTP/1.1 503 Service Unavailable\nretry-after: 9\n")
+        assert is_failure("\n".join([*FILLER, "< HTTP/2 404"]))
+        assert not is_failure("HTTP/1.1 404 Not Found\n\nHTTP/1.1 200 OK")
+        assert not is_failure("\n".join([*FILLER, "HTTP/1.1 404 Not Found", *FILLER]))
+
+
+class TestCountsOfWhatWasMended:
+    """Counts of errors that are none any more."""
+
+    def test_are_no_failures_unless_some_remain(self) -> None:  # X23
+        """A tool that repairs what it finds names both counts."""
+        assert not is_failure("Found 3 errors (3 fixed, 0 remaining).")
+        assert not is_failure("fixed 7 errors in 3 files")
+        assert is_failure("Found 3 errors (1 fixed, 2 remaining).")
+        assert is_failure("fixed 7 errors, 2 errors left")
+
+
+class TestSentences:
+    """Failures that are told in a sentence."""
+
+    def test_stand_near_the_ends_of_an_output(self) -> None:  # X23
+        """Such a sentence in the middle of a document is part of its text."""
+        said = "Deployment refused by the cluster."
+        assert is_failure("\n".join([*FILLER, said]))
+        assert not is_failure("\n".join([*FILLER, said, *FILLER]))
+
+    @pytest.mark.parametrize(
+        "said",
+        ["A token without a scope is rejected, as are others.", "Nothing was refused.", "The order may be declined.",
+         "Если запрос отклонён, повторите.", "Wenn der Antrag abgelehnt wurde, siehe Seite 4."],
+    )  # fmt: skip
+    def test_in_general_are_no_failures(self, said: str) -> None:  # X23
+        """They say what happens, or what did not."""
+        assert not is_failure(said)
