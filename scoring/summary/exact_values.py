@@ -40,6 +40,12 @@ _HASH = (
 _GLUED = re.compile(
     r"(?<=[\u3040-\u30ff\u3400-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff])"
 )
+# The letters and digits of a code: Latin, Greek or Cyrillic. Others are written next to words without a blank.
+_LETTER = "A-Za-zÀ-ÖØ-öø-ɏͰ-ӿ"
+_CODE_CHARS = f"{_LETTER}0-9_"
+# A part of a code that is joined by slashes or colons: with a digit.
+_CODE_PART = rf"(?:[{_LETTER}_.-]{{0,20}}\d[{_CODE_CHARS}.-]{{0,30}})"
+_OTHER_PARTS = r"(?:[-/][A-Z0-9]{1,10}){0,4}"  # of an upper-case code
 # Weight and pattern of each kind; the whole match is the value, verbatim. A repetition has a bound where a match can
 # begin at each character of a word: texts without blanks, such as encoded data, took seconds.
 _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
@@ -48,7 +54,7 @@ _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (2.5, re.compile(r"\b[A-Z][A-Z0-9_]{2,}\s?=\s?(?!\$\()[^\s\"'`,;]+")),
     (2.0, re.compile(r'"\w{0,40}(?:_id|Id|ID|number|_key|status)":\s?(?:"[^"\n]{1,80}"|-?[\d.]{1,30})')),
     (1.5, re.compile(r"\b(?:[A-Z]{2,10}\d{2,10}|[a-z]{1,20}(?:_[a-z]{1,20}){1,4}_\d{1,10})\b")),
-    (2.0, re.compile(r"\b[A-Z]{2,10}-\d{1,7}\b")),
+    (2.0, re.compile(rf"\b[A-Z]{{2,10}}-\d{{1,7}}{_OTHER_PARTS}\b")),
     (1.5, re.compile(r"(?<![\w/])--?[a-z][\w-]+=[^\s\"'`,;]+")),
     (1.5, re.compile(_HASH)),
     (1.5, re.compile(rf"\b[a-z_][\w.-]{{0,40}}(?:{_NAMES})\s?[:=]\s?[^\s,;\"'`{{}}\[\]]{{1,80}}", re.IGNORECASE)),
@@ -74,7 +80,20 @@ _SPOKEN_PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (2.0, re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b")),  # a mail address
     (2.0, re.compile(r"(?<!\w)#[\w-]*\d[\w-]*\w")),  # an issue, an order
     # letters and digits
-    (1.5, re.compile(r"\b(?=[\w-]{0,99}[A-Za-z])(?=[\w-]{0,99}\d[\w-]{0,99}\d)[A-Za-z0-9][\w-]{4,39}\b")),
+    (1.5, re.compile(
+        rf"(?<![{_CODE_CHARS}-])(?<!\d[/:])(?=[{_CODE_CHARS}-]{{0,39}}[{_LETTER}])"
+        rf"(?=[{_CODE_CHARS}-]{{0,39}}\d[{_CODE_CHARS}-]{{0,39}}\d)"
+        rf"[{_LETTER}0-9][{_CODE_CHARS}-]{{3,38}}[{_CODE_CHARS}](?!-?[{_CODE_CHARS}]|[/:]\d)"
+    )),
+    # the same, joined by slashes or colons
+    (2.0, re.compile(
+        rf"(?<![\w./:@#=%-])(?=\w)(?=[\d./:-]{{0,60}}[{_LETTER}]){_CODE_PART}(?:[/:]{_CODE_PART}){{1,4}}(?<=\w)(?![\w/])"
+    )),
+    # a date, with a time
+    (1.5, re.compile(
+        r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:\s?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?"
+        r"(?![\w-])"
+    )),
     (2.0, re.compile(r"(?<![\w+])\+\d{1,3}[ ./-]?\(?\d[\d ()./-]{5,14}\d\b")),  # a telephone number
     (1.0, re.compile(r"(?<![\w.,])\d{5,24}(?![\w.,]*\d)\b")),  # a long number
 )  # fmt: skip

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from scoring.messages import ToolResult, message
-from scoring.summary.exact_values import error_lines, values
+from scoring.summary.exact_values import _PATTERNS, _SPOKEN_PATTERNS, error_lines, values
 from tests.scoring.builders import model, user
 
 
@@ -43,6 +45,15 @@ class TestValues:
             ("检查 https://app.example.cn/health。", "https://app.example.cn/health"),
             ("次にtests/login.test.tsを書きます。", "tests/login.test.ts"),
             ("请看文档/报告.md", "请看文档/报告.md"),
+            ("we leave at 2031-07-03T16:31 from pier B", "2031-07-03T16:31"),
+            ("it ended on 2031-07-03 16:31:09.250 UTC.", "2031-07-03 16:31:09.250 UTC"),
+            ("since 2031-07-03T16:31:09+02:00, it says", "2031-07-03T16:31:09+02:00"),
+            ("due on 2031-07-03.", "2031-07-03"),
+            ("invoice INV-2031/0044-B, please", "INV-2031/0044-B"),
+            ("the valve is at 10.4.0.17:502/unit7.", "10.4.0.17:502/unit7"),
+            ("image sha256:9fceb02d0ae5 is old", "sha256:9fceb02d0ae5"),
+            ("the code ÄPFEL-77Ü saves money", "ÄPFEL-77Ü"),
+            ("дело АБ-7712 закрыто", "АБ-7712"),
         ],
     )
     def test_are_found(self, text: str, value: str) -> None:  # S4
@@ -68,6 +79,13 @@ class TestValues:
             ("pod api-7d9f8c6b5-x2k9p crashed", "7d9f8c6b5"),
             ("at most 140€/night, near here", "/night"),
             ("TIMEOUTを60に変更することにしました。", "TIMEOUTを60に変更することにしました"),
+            (
+                "branch fix-77-better-state-of-a-very-long-name-88 it is",
+                "fix-77-better-state-of-a-very-long-name-",
+            ),
+            ("at 2031-07-03T16:31, then", "2031-07-03T16"),
+            ("at 2031-07-03T16:31, then", "2031-07-03"),
+            ("ÄPFEL-77Ü", "PFEL-77"),
         ],
     )
     def test_are_no_parts_of_words(self, text: str, part: str) -> None:  # S4
@@ -88,6 +106,18 @@ class TestValues:
         """Encoded data has few boundaries of words, or one at every character."""
         found = [value for _, value in values([user(f"{part * 10_000} a@example.org")] * 4)]
         assert found.count("a@example.org") == 4
+
+    @pytest.mark.parametrize(
+        "part", ["a1/", "a1:", "1-", "Ä7-", "2031-07-03T16:31:", "Z-1", "A-1/", "._1", "я", "7é"]
+    )
+    def test_of_runs_without_blanks_take_no_time(self, part: str) -> None:
+        """A code, a date or joined parts can begin at each character of such a run."""
+        run = (part * 20_000)[:20_000]
+        patterns = [pattern for _, pattern in _PATTERNS + _SPOKEN_PATTERNS]
+        began = process_time()
+        for pattern in patterns:
+            list(pattern.finditer(run))
+        assert process_time() - began < 0.1 * len(patterns)
 
     def test_of_confirmations_are_none(self) -> None:  # S4
         """There are none in them."""
