@@ -181,7 +181,7 @@ def _read(text: str) -> tuple[list[str], list[int], bool | None]:
     if refused is not None:
         errors = sorted({*errors, refused})
     stated = outcome_of_json(text)
-    return lines, errors, outcome_of_json(_last_object(lines)) if stated is None else stated
+    return lines, errors, outcome_of_json(_last_object(text)) if stated is None else stated
 
 
 def _is_verdict(line: str) -> bool:
@@ -238,10 +238,10 @@ def _refused(lines: Sequence[str]) -> int | None:
     return found[0] if found and found[1] >= 400 else None
 
 
-def _last_object(lines: Sequence[str]) -> str:
+def _last_object(text: str) -> str:
     """Return the last line if it is an object in JSON that follows other text, "" if not: records are data."""
-    last = [line for _, line in _last(lines)][-2:]
-    return last[1] if len(last) == 2 and last[1][:1] == "{" and last[0][:1] not in ("{", "[") else ""
+    before, _, last = text.rstrip().rpartition("\n")
+    return last if last[:1] == "{" and before.rpartition("\n")[2].lstrip()[:1] not in ("{", "[", "") else ""
 
 
 def _status(lines: Sequence[str]) -> int | None:

@@ -193,6 +193,7 @@ class TestJson:
     def test_are_read_of_an_object_that_ends_an_output(self) -> None:  # X23
         """A tool prints its answer below its log; the last of many records is data."""
         assert is_failure('connecting\nsending 3 rows\n{"ok": false, "reason": "no route"}')
+        assert is_failure(f'connecting\n{{"ok": false, "sent": {list(range(400))}}}')
         assert not is_failure('{"ok": true}\n{"ok": false}')
 
     def test_stay_with_their_reason(self) -> None:  # X7, X23
