@@ -212,7 +212,10 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """Facts about the session; None means unknown here. A later one replaces an earlier one."""
+    """Facts about the session; None means unknown here. A later one replaces an earlier one.
+
+    `inherits`: the context begins with messages of the parent session that are not among these records.
+    """
 
     title: str | None = None
     model: str | None = None
@@ -222,6 +225,7 @@ class Meta:
     agent_type: str | None = None
     window: int | None = None
     stream: str = ""
+    inherits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from webapp.store.indexed_text import unindex_entries
 from webapp.store.keys import SESSION_TABLES, is_long, of_session, refuse_long
 from webapp.store.sql import listed, quoted
 
+# The type of a session that goes on from a point of its parent.
+FORK = "fork"
 # Columns of JSON, and the value to use if one is damaged: a bad value must not hide its session or the others.
 JSON_COLUMNS: dict[str, Callable[[], Any]] = {
     "settings": dict, "notes": list, "state": dict, "envelope": type(None),
@@ -74,7 +76,7 @@ class SessionRow:
     @property
     def is_sub_agent(self) -> bool:
         """Return True if another session started it for a task; a fork goes on by itself."""
-        return self.parent_id is not None and self.agent_type != "fork"
+        return self.parent_id is not None and self.agent_type != FORK
 
 
 class KnownColumns(TypedDict, total=False):
@@ -246,15 +248,19 @@ class Sessions(Subject):
         )
 
     def observed_overheads(self, source: str) -> list[ObservedOverheads]:
-        """Return the overheads that the newest sessions of an agent showed, newest first."""
+        """Return the overheads that the newest sessions of an agent showed, newest first.
+
+        Forks are left out: their transcripts can lack what their parents said, which is no overhead, and those that
+        have it show the overhead of their parents.
+        """
         # The keys first: a sort by whole rows would read the state of every session. LIKE looks for the text as our
         # JSON has it, which sessions without a call lack: those are not read.
         sql = (
             "SELECT state, key, parent_id, agent_type, cwd, model FROM sessions WHERE key IN (SELECT key FROM sessions "
-            "WHERE source = ? AND deleted_at IS NULL ORDER BY last_activity_at DESC, id LIMIT ?) AND state LIKE ? "
-            "ORDER BY last_activity_at DESC, id"
+            "WHERE source = ? AND (agent_type IS NULL OR agent_type <> ?) AND deleted_at IS NULL "
+            "ORDER BY last_activity_at DESC, id LIMIT ?) AND state LIKE ? ORDER BY last_activity_at DESC, id"
         )
-        rows = self._db.rows(sql, (source, MOST_OBSERVED, '%"known":true%'))
+        rows = self._db.rows(sql, (source, FORK, MOST_OBSERVED, '%"known":true%'))
         found = ((_overheads(state), rest) for state, *rest in rows)
         return [
             ObservedOverheads(key, parent is not None, *columns, *overheads)
@@ -307,12 +313,13 @@ class Sessions(Subject):
 def _overheads(state: str) -> tuple[Any, ...] | None:
     """Return the overheads in a session's stored state, the last columns of `ObservedOverheads`; None without any.
 
+    Messages that the session inherits would look like an overhead.
     Cached, because each append before a session's first call reads the same states.
     """
     try:
         found = orjson.loads(state)
         calibration = found.get("calibration") or {}
-        if not calibration.get("known"):
+        if not calibration.get("known") or found.get("inherits"):
             return None
     except (ValueError, TypeError, AttributeError):
         return None

@@ -31,7 +31,7 @@ RECORDS: list[Record] = [
     records.UsageReport(
         Usage(9, 2, first_tokens=4, last_tokens=7, extra_inferences=(Inference("m", 5, 1),)), None, "k"
     ),
-    Meta(title="x", window=7),
+    Meta(title="x", window=7, inherits=True),
     records.Problem(None, "r", used=True),
     records.Unknown(1, "t"),
 ]

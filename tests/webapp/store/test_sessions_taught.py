@@ -68,6 +68,13 @@ class TestTaught:
             store.sessions.update(store.sessions.get("d").key, deleted_at=5)
         assert store.sessions.observed_overheads("claude-code") == []
 
+    def test_leaves_out_sessions_that_began_with_their_parents_context(self, store: Store) -> None:  # X11
+        """The messages of one parent would count as an overhead of sessions that do not have that parent."""
+        session(store, "a", 1, known(4_000))
+        session(store, "b", 2, known(90_000), parent_id="a", agent_type="fork")
+        session(store, "c", 3, {**known(80_000), "inherits": True}, parent_id="a", agent_type="worker")
+        assert [one.unseen for one in store.sessions.observed_overheads("claude-code")] == [4_000]
+
     def test_is_bounded(self, store: Store) -> None:
         """However many sessions there are."""
         for n in range(MOST_OBSERVED + 5):

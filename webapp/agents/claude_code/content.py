@@ -58,6 +58,8 @@ _NOT_OWN = re.compile(
     r"<(local-command-|bash-|task-notification|system-reminder|user-prompt-submit-hook|ide_|teammate-message)"
     r"|Caveat: The messages below|\[Request interrupted"
 )
+# The rules for a forked sub-agent, and the words before what it is to do.
+_FORK_RULES, _FORK_DIRECTIVE = "fork-boilerplate", "Your directive: "
 _DRAWN_WITHIN = 400  # at most this many characters of terminal control precede the heading
 _RESULT_TYPES = ("tool_result", "mcp_tool_result")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -233,7 +235,10 @@ def is_unsent(row: dict[str, Any]) -> bool:
 
 
 def own_words(message: Any) -> str | None:
-    """Return the user's own words in a row's content; None for bare commands, outputs and reminders."""
+    """Return the user's own words in a row's content; None for bare commands, outputs and reminders.
+
+    Of a forked sub-agent's first message they are what it is to do.
+    """
     texts = [message] if isinstance(message, str) else [
         text_of(b.get("text")) for b in list_of(message) if isinstance(b, dict) and b.get("type") == "text"
     ]  # fmt: skip
@@ -242,6 +247,8 @@ def own_words(message: Any) -> str | None:
             name, args = _tag(text, "command-name"), _tag(text, "command-args")
             if args and name not in ("/clear", "/model", "/exit"):
                 return f"{name} {args}"
+        elif text.startswith(f"<{_FORK_RULES}>"):
+            return text.rpartition(f"</{_FORK_RULES}>")[2].strip().removeprefix(_FORK_DIRECTIVE) or None
         elif text and not _NOT_OWN.match(text):
             return text
     return None

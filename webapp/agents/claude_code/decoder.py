@@ -69,7 +69,9 @@ _SKIP_STARTS = (
 _TYPE = b'"type":"'
 _PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
 _NO_AGENT = "side"
-_OF_SESSION = frozenset({"summary", "custom-title", "ai-title", REPLACED})
+# The first row of a sub-agent that begins with its parent's context, which only the parent's file contains.
+_FORKED = "fork-context-ref"
+_OF_SESSION = frozenset({"summary", "custom-title", "ai-title", REPLACED, _FORKED})
 # What a compaction kept: the first and the last row, and in newer versions, which has precedence, all of them.
 _PRESERVED = ("preservedSegment", "preservedMessages")
 _TITLE_RANKS = {"words": 1, "summary": 2, "ai": 3, "custom": 4}
@@ -212,6 +214,8 @@ class Decoder:
                 yield from self._title(stream, "summary", title)
             elif leaf:
                 self._summaries[leaf] = title  # perhaps of another session: older versions keep them here
+        elif kind == _FORKED:
+            yield Meta(inherits=True)
         elif kind == "custom-title":
             yield from self._title(stream, "custom", text_of(row.get("customTitle")))
         else:

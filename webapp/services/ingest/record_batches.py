@@ -135,6 +135,7 @@ def apply_meta(session: Session, records: Iterable[Record]) -> None:
             if record.parent != row.id:  # a copy of a sub-agent's file under another name claims this
                 row.parent_id = row.parent_id or record.parent
             row.window = row.window if record.window is None else record.window or None
+            session.state.inherits = session.state.inherits or record.inherits
         elif isinstance(record, Entry) and record.model and not row.model:
             row.model = record.model
 

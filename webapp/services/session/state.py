@@ -93,6 +93,8 @@ class SessionState:
     """The beginning of the first message."""
     agent_version: str = ""
     """The version of the agent that began the session."""
+    inherits: bool = False
+    """The context begins with messages of the parent session, which count as tokens outside the transcript."""
     sampled: int = 0
     """The last message on the chart."""
     cached_for_hour: bool = False

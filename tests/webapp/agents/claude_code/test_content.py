@@ -157,6 +157,8 @@ class TestOwnWords:
             ("<command-name>/clear</command-name><command-args>x</command-args>", None),
             ("<local-command-stdout>x</local-command-stdout>", None),
             ("[Request interrupted by user]", None),
+            ("<fork-boilerplate>\nYou are a worker.\n</fork-boilerplate>\n\nYour directive: weed", "weed"),
+            ("<fork-boilerplate>\nYou are a worker.\n</fork-boilerplate>", None),
             ([{"type": "text", "text": "<ide_opened_file>x"}, {"type": "text", "text": "go on"}], "go on"),
             ([{"type": "tool_result"}], None),
             (None, None),

@@ -371,6 +371,21 @@ class TestSubAgents:
         assert facts(known, Meta, "title") == []
         assert facts(unknown, Meta, "parent") == [BEDS.stem]
 
+    def test_forked_from_their_parent_inherit_its_context(self) -> None:  # X11
+        """The first row points to the parent's file, which has the rows; the title is what the fork is to do."""
+        begun = {
+            "type": "fork-context-ref", "agentId": "f1", "parentSessionId": "p", "parentLastUuid": "u9",
+            "contextLength": 6,
+        }  # fmt: skip
+        rules = (
+            "<fork-boilerplate>\nYou are a worker fork.\n</fork-boilerplate>\n\nYour directive: Weed the beds"
+        )
+        asked = user("u", None, rules, isSidechain=True, agentId="f1", sessionId="p")
+        records = fed(claude_code.Decoder(), [begun, asked])
+        assert [meta for meta in of(Meta, records) if meta.inherits] == records[:1]
+        assert facts(records, Meta, "title") == ["Weed the beds"]
+        assert said(records) == [("user", rules)]
+
 
 class TestBadRows:
     """Rows with any content."""

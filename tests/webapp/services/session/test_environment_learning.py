@@ -83,6 +83,16 @@ class TestANewSession:
         others = [app.store.sessions.get(f"{name} child").state["calibration"]["second"] for name in "bcdef"]
         assert Session.load(app.environment, "a child").calibration_with_others.second == median(others)
 
+    def test_learns_nothing_from_what_others_inherited(self, app: App) -> None:  # X11
+        """A forked sub-agent sends its parent's messages, which its own transcript does not contain."""
+        reported(app, "plan", 14_000, parent_id="parent", agent_type="Plan")
+        app.ingest.ensure("worker", "claude-code", model=OPUS, parent_id="parent", agent_type="worker")
+        app.ingest.append_records("worker", [Meta(inherits=True)])
+        reported(app, "worker", 49_000)
+        reported(app, "fork", 75_000, parent_id="parent", agent_type="fork")
+        followed(app, user("hi"), session_id="b", model=OPUS, parent_id="parent", agent_type="Explore")
+        assert abs(gauge(app, "b").tokens - 14_010) < 60
+
     def test_assumes_no_overhead_without_other_sessions(self, app: App) -> None:  # X11
         """The first session of an agent has only its own tokens."""
         followed(app, user("hi"), session_id="b", model=OPUS)
