@@ -4,8 +4,8 @@ A session is read from the newer tables (`version2`) once they have a row of it,
 versions leave unchanged. A database with unknown tables is shown as a session that cannot be read.
 
 Sessions change in place: `read` compares a session with the `state` of the last read. The database is opened read-only.
-A compaction is an assistant's message marked as summary: everything before it leaves the context, except a tail that
-the request for the compaction names. A message that cannot be read keeps its last version; only a message that is gone
+A compaction is an assistant's message marked as summary, once it is complete: everything before it leaves the context,
+except a tail that the request for the compaction names. A message that cannot be read keeps its last version; only a message that is gone
 has left the context.
 """
 

@@ -37,7 +37,10 @@ _UNSENT = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", 
 
 
 def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[tuple[str, Message]]:
-    """Yield (name, message) of a record: what was said, and the results of its calls; nothing for an empty one."""
+    """Yield (name, message) of a record: what was said, and the results of its calls; nothing for an empty one.
+
+    A summary that is being written, or was cut off, is nothing yet.
+    """
     message_id = text_of(message.get("id"))
     role = text_of(message.get("role"))
     if role in ("user", "system"):
@@ -49,7 +52,7 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
             own = not texts or any(p["type"] == "text" and p.get("synthetic") is not True for p in texts)
             yield message_id, Message("user", said, "" if own else REMINDER)
         return
-    if is_unsent(message, parts):
+    if is_unsent(message, parts) or (message.get("summary") is True and not _is_finished(message)):
         return
     for number, step in enumerate(steps(parts), 1):
         name = message_id if number == 1 else f"{message_id}:{number}"
@@ -62,8 +65,13 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
 
 
 def is_summary(message: dict[str, Any]) -> bool:
-    """Return whether a message is the summary of a compaction; one that failed is none."""
-    return message.get("summary") is True and not message.get("error")
+    """Return whether a message is the summary of a compaction; one that failed or was cut off is none."""
+    return message.get("summary") is True and not message.get("error") and _is_finished(message)
+
+
+def _is_finished(message: dict[str, Any]) -> bool:
+    """Return whether an answer is complete. The first versions wrote only the time of its end."""
+    return bool(message.get("finish") or object_of(message.get("time")).get("completed"))
 
 
 def is_unsent(message: dict[str, Any], parts: list[dict[str, Any]]) -> bool:

@@ -60,7 +60,7 @@ def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
     if kind == "compaction":
         if text_of(data.get("status")) not in ("completed", ""):
             return message, [{"type": "step-start"}]  # it is being written, or failed
-        message |= {"summary": True, "auto": data.get("reason") == "auto"}
+        message |= {"summary": True, "finish": "stop", "auto": data.get("reason") == "auto"}
         summary, recent = text_of(data.get("summary")), text_of(data.get("recent"))
         return message, [_text(_CHECKPOINT.format(summary, recent), synthetic=True)] if summary else []
     if kind == "user":

@@ -175,6 +175,22 @@ class TestTheTree:
         records = list(opencode.read(session(root), state, written + 1))
         assert (said(records), len(of(Problem, records))) == (BEDS[:-1], 1)
 
+    @pytest.mark.parametrize("complete", [{"finish": "stop"}, {"time": {"created": 4, "completed": 5}}])
+    def test_waits_for_the_end_of_a_summary(self, tmp_path: Path, complete: dict[str, Any]) -> None:  # X12
+        """Where it is cut off, OpenCode goes on with the messages before it; the first versions wrote no `finish`."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        file = root / "storage" / "message" / "ses_1" / "msg_04.json"
+        row = {**json.loads(file.read_bytes()), "time": {"created": 4}}
+        del row["finish"]
+        file.write_text(json.dumps(row))
+        records = read(session(root), state)
+        assert said(records) == [BEDS[n] for n in (0, 1, 2, 3, 5)]
+        assert not of(Compaction, records)
+        file.write_text(json.dumps({**row, **complete}))
+        records = read(session(root), state)
+        assert [e.kind for e in of(Entry, records)] == ["compaction_summary"]
+        assert len(of(Compaction, records)) == 1
+
     def test_takes_back_a_summary_that_failed(self, tmp_path: Path) -> None:
         """OpenCode ignores it, and sends what was before it again."""
         root, state = copied(tmp_path), dict[str, Any]()

@@ -209,7 +209,7 @@ class TestTheFile:
         asked = part("compaction", 91, auto=True, tail_start_id="msg_old004")
         rows = [*SAID, message(9, "user", asked, model=MODEL),
                 answer(10, part("text", 101, text="They listed beds."))]  # fmt: skip
-        rows[-1]["info"] |= {"summary": True, "parentID": "msg_old009"}
+        rows[-1]["info"] |= {"summary": True, "finish": "stop", "parentID": "msg_old009"}
         info = {"id": "ses_old", "projectID": "garden", "directory": str(tmp_path), "title": "The beds",
                 "version": "1.18.33", "time": {"created": BEGUN, "updated": BEGUN + 9}}  # fmt: skip
         file = tmp_path / "original.json"
