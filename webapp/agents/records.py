@@ -148,8 +148,8 @@ class Compaction:
 
     `replacement` is the whole new context in order; an entry in it whose `source_id` was delivered before is that
     earlier entry, which stays in the context. If it is None, everything before leaves the context except `kept` (source
-    ids, placed after the summary), and the entries that follow (the summary first) are the new context. `unreadable`:
-    the summary is encrypted.
+    ids), and the entries that follow (the summary first) are the new context. The kept entries are sent after the
+    summary if that has no `parent`, else before it. `unreadable`: the summary is encrypted.
     """
 
     at: datetime | None

@@ -5,8 +5,8 @@ versions leave unchanged. A database with unknown tables is shown as a session t
 
 Sessions change in place: `read` compares a session with the `state` of the last read. The database is opened read-only.
 A compaction is an assistant's message marked as summary, once it is complete: everything before it leaves the context,
-except a tail that the request for the compaction names. A message that cannot be read keeps its last version; only a message that is gone
-has left the context.
+except a tail that the request for the compaction names. A message that cannot be read keeps its last version; only a
+message that is gone has left the context.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class History:
             self.live.append(name)
         self._versions[name] = [source_id, number, mark]
         supersedes = None if old is None else old[0]
-        parent = before if old is None else None
+        parent = before if old is None and made.kind == "message" else None  # a summary begins the context
         yield replace(made, source_id=source_id, parent=parent, raw=raw, supersedes=supersedes)
 
     def bring_back(self, names: Iterable[str]) -> Iterator[Record]:

@@ -24,6 +24,7 @@ from webapp.errors import refuse_unknown
 from webapp.services.context.answers import Context, ContextBudget, ContextSummaries, TooLarge
 from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
+from webapp.services.context.sent_order import as_sent
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import DEFAULT_MODEL, Session
 from webapp.services.session.times import iso
@@ -54,7 +55,7 @@ class ContextService:
             row = session.row
             name = format or _format_of(row)
             refuse_unknown("format", name, FORMATS)
-            items = view_items(self._store, session.key, self._cache)
+            items = as_sent(self._store, session.key, view_items(self._store, session.key, self._cache))
             if row.wire_format in (None, name):
                 _take_flat_texts(items, name)
             built, messages = self._built(session, items, name)
@@ -68,8 +69,9 @@ class ContextService:
         return max(row.created_at, row.last_activity_at, self._store.operations.last_at(row.key))
 
     def messages(self, session: Session) -> list[Message]:
-        """Return the messages of the pruned view in order, with their wire objects and replacements."""
-        return [one.message for one in view_items(self._store, session.key, self._cache)]
+        """Return the messages of the pruned view as they are sent, with their wire objects and replacements."""
+        items = view_items(self._store, session.key, self._cache)
+        return [one.message for one in as_sent(self._store, session.key, items)]
 
     def _built(
         self, session: Session, items: Sequence[ViewItem], name: str

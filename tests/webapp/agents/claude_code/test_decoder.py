@@ -318,6 +318,7 @@ class TestCompaction:
         rows = [*self.talk(), self.boundary(["u2", "u4"], "s", **more), summary, user("v", "s", "on")]
         records = fed(claude_code.Decoder(), rows)
         assert of(Compaction, records)[0].kept == ("u2", "u4")
+        assert next(e.parent for e in of(Entry, records) if e.source_id == "s") is None
         assert live(records) == ["s", "u2", "u4", "v"]
         assert not of(Rewind, records)
 
@@ -327,6 +328,7 @@ class TestCompaction:
         rows = [*self.talk(), self.boundary(["u1", "u2"], "k", durationMs=7), summary, user("v", "s", "on")]
         records = fed(claude_code.Decoder(), rows)
         assert [compaction.kept for compaction in of(Compaction, records)] == [("u1", "u2")]
+        assert next(e.parent for e in of(Entry, records) if e.source_id == "s") == "u2"
         assert not of(Rewind, records)
         records = fed(claude_code.Decoder(), [*rows, user("w", "u2", "back")])
         assert of(Rewind, records)[0].live == ("u1", "u2")

@@ -177,7 +177,7 @@ class TestTheTree:
 
     @pytest.mark.parametrize("complete", [{"finish": "stop"}, {"time": {"created": 4, "completed": 5}}])
     def test_waits_for_the_end_of_a_summary(self, tmp_path: Path, complete: dict[str, Any]) -> None:  # X12
-        """Where it is cut off, OpenCode goes on with the messages before it; the first versions wrote no `finish`."""
+        """After one that was cut off, OpenCode sends the messages before it. The first versions wrote no `finish`."""
         root, state = copied(tmp_path), dict[str, Any]()
         file = root / "storage" / "message" / "ses_1" / "msg_04.json"
         row = {**json.loads(file.read_bytes()), "time": {"created": 4}}

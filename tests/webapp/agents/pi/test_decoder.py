@@ -71,10 +71,8 @@ class TestASession:
         assert compaction.kept == ("u0000003", "a0000005", "x0000001", "k0000002")
         summary = self.RECORDS[self.RECORDS.index(compaction) + 1]
         assert isinstance(summary, Entry)
-        assert (summary.kind, "two beds and four trees" in summary.message.text) == (
-            "compaction_summary",
-            True,
-        )
+        assert (summary.kind, summary.parent) == ("compaction_summary", None)
+        assert "two beds and four trees" in summary.message.text
 
     def test_reports_usage_with_the_cache(self) -> None:
         """Input is the sum of sent, cached and newly cached tokens, once per answer."""

@@ -30,6 +30,15 @@ class TestAHistory:
         assert (second.source_id, second.supersedes) == ("a@2", "a")
         assert (third.source_id, third.supersedes) == ("a@3", "a@2")
 
+    def test_begins_the_context_with_a_summary(self) -> None:
+        """A compaction's summary follows nothing, also where messages were kept."""
+        history = History({})
+        put(history, "a", "1")
+        said = [("b", message("assistant", "2"))]
+        [summary] = history.put("b", said, None, None, "m", None, "compaction_summary")
+        assert isinstance(summary, Entry)
+        assert (summary.parent, history.live) == (None, ["a", "b"])
+
     def test_continues_from_its_stored_state(self) -> None:
         """The state is JSON, and complete."""
         state: dict[str, Any] = {}

@@ -1,0 +1,35 @@
+"""The order in which an agent sends its context."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scoring.messages import REMINDER, Message, Text
+from tests.webapp.building import entry, followed, said, user
+from webapp.agents.records import Compaction
+from webapp.app import App
+
+SUMMARY = Message("user", (Text("They listed beds."),), REMINDER)
+
+
+class TestACompactionThatKeptMessages:
+    """The list after a compaction that kept the newest messages."""
+
+    @pytest.mark.parametrize(
+        ("follows", "sent"),
+        [
+            (None, ["Be brief.", "They listed beds.", "And the paths?", "None.", "Plant some."]),
+            ("id-4", ["Be brief.", "And the paths?", "None.", "They listed beds.", "Plant some."]),
+        ],
+    )
+    def test_begins_with_the_summary(self, app: App, follows: str | None, sent: list[str]) -> None:  # X12
+        """The kept messages come after it, unless it continues them as the compaction of a part does."""
+        prompt = Message("system", (Text("Be brief."),))
+        followed(app, prompt, user("List the beds."), said("Seven."), user("And the paths?"), said("None."))
+        kept = tuple(f"id-{n}" for n in (0, 3, 4))
+        summary = replace(entry(5, SUMMARY, kind="compaction_summary"), parent=follows)
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c", kept=kept), summary])
+        app.ingest.append_records("s", [entry(6, user("Plant some."))])
+        assert [one["content"] for one in app.context.get("s", "openai").messages] == sent
