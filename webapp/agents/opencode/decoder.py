@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scoring.messages import Message
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, unknown_schema
 from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of
+from webapp.agents.opencode.native import is_encrypted
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import list_files, read_file, reason_of
 from webapp.agents.reading.known_meta import KnownMeta
@@ -38,7 +40,16 @@ from webapp.agents.reading.rows import (
 )
 from webapp.agents.reading.tail import guarded
 from webapp.agents.reading.updates import History
-from webapp.agents.records import Compaction, Entry, EntryKind, Problem, Record, TranscriptFile, Unknown
+from webapp.agents.records import (
+    COMPACTION_SUMMARY,
+    Compaction,
+    Entry,
+    EntryKind,
+    Problem,
+    Record,
+    TranscriptFile,
+    Unknown,
+)
 
 Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their parts; None: as they were
 
@@ -183,8 +194,13 @@ class _Comparison:
         if is_answer:
             yield from self._meta.changed(model=model)
         is_compaction = is_summary(message) and bool(said)
-        if is_compaction and message_id not in self._history.summaries:
-            yield self._compaction(message, at)
+        is_new = is_compaction and message_id not in self._history.summaries
+        compaction = self._compaction(message, at) if is_new else None
+        if compaction is not None and "window" in message:
+            yield replace(compaction, replacement=tuple(self._window(message_id, said, at)))
+            return
+        if compaction is not None:
+            yield compaction
         elif not is_compaction:
             self._history.summaries.pop(message_id, None)  # it failed while it was written
         asked = next((p for p in parts if p.get("type") == "compaction"), None)
@@ -196,6 +212,15 @@ class _Comparison:
             if isinstance(record, Entry):
                 yield from self._meta.first_words(record.own_words)
 
+    def _window(
+        self, message_id: str, said: list[tuple[str, Message]], at: datetime | None
+    ) -> Iterator[Entry]:
+        """Yield the context that a provider made; the summary is what it says itself."""
+        for made in self._history.put(message_id, said, at, None, None, None):
+            if isinstance(made, Entry):
+                is_its_own = made.message.role == "assistant"
+                yield replace(made, kind=COMPACTION_SUMMARY) if is_its_own else made
+
     def _compaction(self, message: Row, at: datetime | None) -> Compaction:
         automatic, tail = self._known.pop("asked", [message.get("auto") is True, ""])
         names = enumerate(self._wanted)
@@ -206,7 +231,8 @@ class _Comparison:
         self._history.live[:] = kept
         ids = tuple(self._history.source_of(name) for name in kept)
         trigger = "auto" if automatic else "manual"
-        return Compaction(at, trigger, None, f"compaction {message_id}", None, "", ids)
+        unreadable = is_encrypted(message.get("window", []))
+        return Compaction(at, trigger, None, f"compaction {message_id}", None, "", ids, unreadable)
 
 
 # The tree of JSON files

@@ -21,6 +21,7 @@ from scoring.messages import (
     ToolCall,
     ToolResult,
 )
+from webapp.agents.opencode.native import messages_of_window, unread_in_window
 from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_from_url, object_of, text_of
 from webapp.agents.records import Usage
 from webapp.agents.view import ViewRow
@@ -43,6 +44,9 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
     """
     message_id = text_of(message.get("id"))
     role = text_of(message.get("role"))
+    if "window" in message:
+        yield from messages_of_window(message["window"], message_id)
+        return
     if role in ("user", "system"):
         said = tuple(p for part in parts for p in _said(part))
         if said and role == "system":
@@ -115,6 +119,9 @@ def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
 
 def unread(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what is not read of a message: unknown and missing fields, and an answer that is not sent again."""
+    if "window" in message:
+        yield from unread_in_window(message["window"])
+        return
     yield from unknown_in(parts)
     if tokens := object_of(message.get("tokens")):
         yield from lacking(tokens, "input", kind="usage")

@@ -1,8 +1,8 @@
 """OpenCode 2: its tables, read in the form of the first generation's messages and parts.
 
 Sessions are in `session_v2` (in some builds in `session`), messages in `session_message` by their `seq`, each with
-all its content as JSON; there are no parts. Rows change in place. A compaction is a row with the summary, and
-everything before it leaves the context.
+all its content as JSON; there are no parts. Rows change in place. A compaction is a row with the summary, or with the
+`window` of messages that the provider made, and everything before it leaves the context.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
         if text_of(data.get("status")) not in ("completed", ""):
             return message, [{"type": "step-start"}]  # it is being written, or failed
         message |= {"summary": True, "finish": "stop", "auto": data.get("reason") == "auto"}
+        if window := list_of(object_of(data.get("providerContext")).get("messages")):
+            return message | {"window": [object_of(one) for one in window]}, []
         summary, recent = text_of(data.get("summary")), text_of(data.get("recent"))
         return message, [_text(_CHECKPOINT.format(summary, recent), synthetic=True)] if summary else []
     if kind == "user":

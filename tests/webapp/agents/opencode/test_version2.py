@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from scoring.messages import Reasoning
 from tests.webapp.agents.opencode.second_generation import SAID, database, write
 from tests.webapp.agents.samples import of, said
 from webapp.agents.opencode import decoder as opencode
@@ -69,6 +70,35 @@ class TestTheSecondGeneration:
         [compaction] = of(Compaction, records)
         assert (compaction.trigger, compaction.kept) == ("auto", ())
         assert [e.kind for e in of(Entry, records)] == ["compaction_summary"]
+
+    def test_replaces_the_context_by_that_of_a_native_compaction(self, tmp_path: Path) -> None:  # X12
+        """The provider's summary is in the messages that are sent from then on, encrypted as a thought is."""
+        path, state = database(tmp_path), dict[str, Any]()
+        write(path, SAID[:3])
+        read(path, state)
+        window = [
+            {"role": "user", "content": [{"type": "text", "text": "List the beds."}]},
+            {"role": "assistant", "content": [{"type": "compaction", "id": "cmp_1", "encrypted": "x" * 500}]},
+        ]
+        context = {"version": 1, "provenance": {"modelID": "gpt-5.2"}, "messages": window}
+        row = {
+            "status": "completed",
+            "reason": "auto",
+            "summary": "",
+            "recent": "",
+            "providerContext": context,
+        }
+        write(path, [("compaction", row), ("user", {"text": "And the paths?"})], first=3)
+        records = read(path, state)
+        [compaction] = of(Compaction, records)
+        assert (compaction.trigger, compaction.kept, compaction.unreadable) == ("auto", (), True)
+        assert said(compaction.replacement or ()) == [("user", "List the beds."), ("assistant", "")]
+        assert compaction.replacement is not None
+        assert compaction.replacement[1].message.parts == (Reasoning("", 500),)
+        assert [entry.kind for entry in compaction.replacement] == ["message", "compaction_summary"]
+        assert said(records) == [("user", "And the paths?")]
+        assert not of(Unknown, records)
+        assert read(path, state) == []
 
     @pytest.mark.parametrize("status", ["running", "failed"])
     def test_ignores_a_compaction_that_is_not_complete(self, tmp_path: Path, status: str) -> None:
