@@ -115,12 +115,13 @@ class TestTheSecondGeneration:
         assert [who for who, _ in said(records)] == ["reminder"]
 
     def test_reads_attached_files_and_skills_as_they_are_sent(self, tmp_path: Path) -> None:
-        """A text is sent as such, an image as one, and other files are not sent."""
+        """A text is sent as such, images and PDFs as files, and other files are not sent."""
         path = database(tmp_path)
         files = [
             {"mime": "text/plain", "name": "beds.txt", "data": "c2V2ZW4=", "source": {"type": "inline"}},
             {"mime": "image/png", "data": "AAAA"},
             {"mime": "application/pdf", "data": "JVBERi0="},
+            {"mime": "application/zip", "data": "UEsDBA=="},
         ]
         skills = [{"id": "s", "name": "garden", "text": "Water them."}]
         write(path, [("user", {"text": "Look.", "files": files, "skills": skills}),
@@ -129,7 +130,21 @@ class TestTheSecondGeneration:
         assert said(records) == [
             ("user", "Look.\nAttached file: beds.txt\n\nseven\nWater them."), ("reminder", "Weed them."),
         ]  # fmt: skip
-        assert [m.mime for m in of(Entry, records)[0].message.media] == ["image/png"]
+        assert [m.mime for m in of(Entry, records)[0].message.media] == ["image/png", "application/pdf"]
+
+    def test_reads_what_happened_beside_the_conversation_as_it_is_sent(self, tmp_path: Path) -> None:  # X12
+        """A new folder is a sentence; a command in the background is sent once, by the message at its end."""
+        path = database(tmp_path)
+        write(path, [
+            ("location-switched", {"location": {"directory": "/beds"}}),
+            ("shell", {"command": "make", "output": {"output": "ok"}, "metadata": {"background": True}}),
+            ("synthetic", {"text": "make ended"}),
+        ])  # fmt: skip
+        records = read(path, {})
+        assert said(records) == [
+            ("reminder", "The working directory has been changed to /beds."), ("reminder", "make ended"),
+        ]  # fmt: skip
+        assert not of(Unknown, records)
 
     def test_reads_everything_in_a_result(self, tmp_path: Path) -> None:
         """Images are in blocks, as is what a failed tool had written; the output of a shell is in an object."""
