@@ -27,6 +27,8 @@ from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.importing import NAMES
 
 SUFFIXES = (".jsonl", ".json")
+# Endings of compressed files -> the command that unpacks one.
+COMPRESSED = {".zst": "zstd -d", ".gz": "gunzip"}
 COMPANION = ".meta.json"  # facts about the sub-agent's transcript beside it; read together with that
 PROBLEMS_SHOWN = 5
 
@@ -52,8 +54,10 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     could.
     """
     files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
+    packed = compressed_text(list(compressed_in(paths)))
     if not files and not homes:
-        raise click.UsageError(f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}")
+        none = f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}"
+        raise click.UsageError("; ".join(filter(None, [none, packed])))
     if homes and file_format not in ("auto", *(agent.source for agent in AGENTS.values() if agent.archives)):
         raise click.UsageError(f"--format {file_format} does not fit {homes[0]}; leave it out")
     named = {path for path in paths if not path.is_dir()}
@@ -79,6 +83,8 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
                 failed.append(file)
             done += size_of(file)
             bar.update(task, completed=done)
+    if packed:
+        echo(f"coppice: {packed}", err=True)
     tried = len(files) + len(homes)
     if failed and tried > 1:
         echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
@@ -144,6 +150,23 @@ def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
             yield from sorted(file for file in own if not (leads_out(file, path) or file.is_symlink()))
         elif not archives:
             yield path
+
+
+def compressed_in(paths: tuple[Path, ...]) -> Iterator[Path]:
+    """Yield the compressed transcripts in the named folders, sorted, without links."""
+    for path in filter(Path.is_dir, paths):
+        found = (file for file in path.rglob("*") if file.suffix in COMPRESSED and file.is_file())
+        inside = (file for file in found if not (leads_out(file, path) or file.is_symlink()))
+        yield from sorted(file for file in inside if Path(file.stem).suffix in SUFFIXES)
+
+
+def compressed_text(files: Sequence[Path]) -> str:
+    """Return in words that files are left out because they are compressed; "" for none."""
+    if not files:
+        return ""
+    more = f", as {'is' if len(files) == 2 else 'are'} {len(files) - 1:,} more" if len(files) > 1 else ""
+    command = COMPRESSED[files[0].suffix]
+    return f"{files[0]} is compressed and left out{more}; unpack it first (`{command} {files[0].name}`)"
 
 
 def archives_at(path: Path) -> list[Path]:

@@ -57,6 +57,22 @@ class TestImporting:
         assert "meta" not in done.err
         assert "2 of 4 files could not be imported" in done.err
 
+    def test_names_compressed_files_of_a_folder(self, run: Run, chat: Path) -> None:
+        """Codex compresses old sessions; nothing of these is read, and the others are imported."""
+        for name in ("a.jsonl.zst", "b.json.gz", "notes.gz"):
+            (chat.parent / name).write_bytes(b"x")
+        done = run("import", chat.parent)
+        assert (done.code, "2 messages added" in done.out) == (0, True)
+        words = (
+            "a.jsonl.zst is compressed and left out, as is 1 more; unpack it first (`zstd -d a.jsonl.zst`)"
+        )
+        assert words in done.err
+        chat.unlink()
+        (chat.parent / "b.json.gz").unlink()
+        done = run("import", chat.parent)
+        assert (done.code, "no .jsonl or .json file in" in done.err) == (2, True)
+        assert "a.jsonl.zst is compressed and left out; unpack" in done.err
+
     def test_reads_the_meta_file_of_a_sub_agent(self, run: Run, chat: Path, db: Path) -> None:
         """The meta file is beside the transcript."""
         said = {"role": "user", "content": "hi"}
