@@ -21,7 +21,7 @@ from webapp.agents.records import Usage, tier_of
 OWN_ROWS = frozenset({
     "agent-color", "agent-name", "agent-setting", "api-request", "api-request-blob", "api-request-resumed",
     "api-request-shape", "artifact-autoreact-ledger", "artifact-comment-monitor", "atis-latch",
-    "attribution-snapshot", "bridge-session", "context-collapse-commit", "context-collapse-snapshot",
+    "attribution-snapshot", "bridge-session", "context-collapse-snapshot",
     "continued-in", "cost-state", "data-flow-incomplete", "data-flow-records", "derived-from", "dev-mods",
     "ended-by-model", "file-history-delta", "file-history-snapshot", "frame-link", "history-suppression",
     "host-row", "hybrid-organization", "isolation-latch", "last-prompt", "memory-mode", "mode", "observer-ref",
