@@ -199,7 +199,8 @@ class UsageReport:
     """Usage that is reported separately from a message.
 
     `input_end` is the last entry of the call's input; the assistant's entries after it, before or after this report,
-    are its output. A repeated `call_key` is the same call again.
+    are its output. A repeated `call_key` is the same call again. `apart`: the call is no part of the conversation, such
+    as one for a compaction or an answer that is not sent again; only its price counts.
     """
 
     usage: Usage
@@ -208,6 +209,7 @@ class UsageReport:
     model: str | None = None
     stream: str = ""
     input_end: str | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

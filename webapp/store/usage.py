@@ -36,8 +36,13 @@ class CallRow(NamedTuple):
 
     @property
     def is_inference(self) -> bool:
-        """Return whether it is one of several inferences of a call, beside the call's own row."""
+        """Return whether it is no call of the conversation: one of several inferences of a call, or a call apart."""
         return self.call_key.startswith(f"{INFERENCE} ")
+
+    @property
+    def is_for_compaction(self) -> bool:
+        """Return whether it is a call for a compaction that the agent reports apart."""
+        return self.call_key.startswith(f"{INFERENCE} of compaction ")
 
 
 class Sample(NamedTuple):

@@ -27,7 +27,7 @@ RECORDS: list[Record] = [
     records.Compaction(None, "manual", None, None),
     records.Rewind("a", "x", AT, live=("a", "b")),
     records.Cleared(("a",), 0, None),
-    records.UsageReport(Usage(1, 2), None, "k", input_end="e"),
+    records.UsageReport(Usage(1, 2), None, "k", input_end="e", apart=True),
     records.UsageReport(
         Usage(9, 2, first_tokens=4, last_tokens=7, extra_inferences=(Inference("m", 5, 1),)), None, "k"
     ),

@@ -49,6 +49,7 @@ from webapp.agents.records import (
     Record,
     TranscriptFile,
     Unknown,
+    UsageReport,
 )
 
 Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their parts; None: as they were
@@ -193,6 +194,9 @@ class _Comparison:
         model, is_answer = model_of(message), message.get("role") == "assistant"
         if is_answer:
             yield from self._meta.changed(model=model)
+        spent = usage_of(message | {"tokens": message["spent"]}) if "spent" in message else None
+        if spent is not None:
+            yield UsageReport(spent, at, f"compaction {message_id}", model, apart=True)
         is_compaction = is_summary(message) and bool(said)
         is_new = is_compaction and message_id not in self._history.summaries
         compaction = self._compaction(message, at) if is_new else None

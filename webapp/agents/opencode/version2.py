@@ -58,6 +58,8 @@ def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
         message |= {"role": "assistant", "modelID": model.get("id"), "tokens": tokens}
         return message, [_part(object_of(one)) for one in list_of(data.get("content"))]
     if kind == "compaction":
+        model, spent = object_of(data.get("model")), object_of(data.get("tokens"))
+        message |= {"modelID": model.get("id"), "spent": _with_total(spent)} if spent else {}
         if text_of(data.get("status")) not in ("completed", ""):
             return message, [{"type": "step-start"}]  # it is being written, or failed
         message |= {"summary": True, "finish": "stop", "auto": data.get("reason") == "auto"}

@@ -41,10 +41,11 @@ from webapp.agents.records import (
     Record,
     Rewind,
     Unknown,
+    UsageReport,
 )
 
 # Rows of which nothing is sent.
-_UNSENT = frozenset({"thinking_level_change", "label", "custom", "usage", "context_edit"})
+_UNSENT = frozenset({"thinking_level_change", "label", "custom", "context_edit"})
 
 
 @dataclass(slots=True)
@@ -103,11 +104,15 @@ class Decoder:
         if kind == "message":
             yield from self._message(line, row_id, object_of(row.get("message")), at)
         elif kind == "compaction":
+            yield from self._spent(f"compaction {row_id}", row, at)
             yield from self._compaction(line.data, row_id, row, at)
+        elif kind == "usage":
+            yield from self._spent(row_id, row, at)
         elif kind == "custom_message":
             yield from (Unknown(line.number, field) for field in unread({"role": "custom", **row}))
             yield self._entry(row_id, custom_message(row), at, line.data)
         elif kind == "branch_summary":
+            yield from self._spent(row_id, row, at)
             yield self._entry(row_id, summary(BRANCH, row), at, line.data)
         elif kind == "model_change":
             yield from self._meta.changed(model=optional(row.get("modelId")))
@@ -184,6 +189,9 @@ class Decoder:
         message = message_of(said)
         if isinstance(message, str):
             yield Unknown(line.number, message)
+            if said.get("role") == "assistant":
+                yield from self._meta.changed(model=optional(said.get("model")))
+                yield from self._spent(row_id, said, at)
         elif message is not None:
             yield from (Unknown(line.number, field) for field in unread(said))
         if not isinstance(message, Message) or not message.parts:
@@ -194,6 +202,12 @@ class Decoder:
         entry = self._entry(row_id, message, at, line.data)
         yield replace(entry, model=model, usage=usage, call_key=row_id if usage else None)
         yield from self._meta.first_words(entry.own_words)
+
+    @staticmethod
+    def _spent(name: str, row: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+        """Yield the usage of a call that is no part of the conversation."""
+        if (usage := usage_of(object_of(row.get("usage")))) is not None:
+            yield UsageReport(usage, at, name, optional(row.get("model")), apart=True)
 
     def _entry(
         self,

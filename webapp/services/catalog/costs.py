@@ -94,8 +94,10 @@ def _hidden_calls(session: Session, reported: Sequence[CallRow]) -> int:
     compactions = store.operations.count(key, "compaction") if session.row.operations else 0
     if not compactions:
         return 0
+    compactions -= sum(call.is_for_compaction for call in reported)
     answers = store.log.numbers(key, newest_first=False, role="assistant", kind=COMPACTION_SUMMARY)
+    calls = [call for call in reported if not call.is_inference]
     return compactions - sum(
-        any(answer.first_seq < call.seq <= answer.last_seq + 1 for call in reported)
+        any(answer.first_seq < call.seq <= answer.last_seq + 1 for call in calls)
         for answer in store.log.messages(key, answers).values()
     )

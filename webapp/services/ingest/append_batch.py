@@ -261,6 +261,9 @@ class AppendBatch:
         """Add usage reported apart from a message, compared with the estimate after the last input it covers."""
         self.close_all()
         session, state = self.session, self.state
+        if report.apart:
+            self.reports.add_apart(report)
+            return
         known = self._store.usage.reported_at(session.key, report.call_key) is not None
         if known or report.call_key in self.reports.calls:
             return

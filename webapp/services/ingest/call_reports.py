@@ -13,8 +13,9 @@ from scoring.messages import Media, Message, Reasoning
 from scoring.models import largest_call
 from scoring.tokens import calibration, part_tokens
 from webapp.agents import AGENTS
-from webapp.agents.records import Usage
+from webapp.agents.records import Usage, UsageReport
 from webapp.services.session.session import Session
+from webapp.services.session.times import to_ms
 from webapp.store.usage import INFERENCE, CallRow
 
 
@@ -99,6 +100,15 @@ class CallReports:
         if self._row.source in AGENTS:
             clearing = Clearing(call.no, lost, real, verdict == "fell", call.at, before_call.factor)
             self._clear(call.key, clearing if verdict != "fits" else None)
+
+    def add_apart(self, report: UsageReport) -> None:
+        """Add the price of a call that is no part of the conversation; a repeated report changes nothing."""
+        usage, name = report.usage, f"{INFERENCE} of {report.call_key}"
+        self.calls[name] = CallRow(
+            name, self._row.next_seq, to_ms(report.at), report.model, usage.input_tokens, usage.output_tokens,
+            usage.cached_tokens, usage.cache_write_tokens, usage.reasoning_tokens, None,
+            usage.cache_write_hour_tokens, service_tier=usage.tier,
+        )  # fmt: skip
 
     def add_output(self, call_key: str | None, usage: Usage) -> None:
         """Take a larger output of a call of the batch from a later row of it."""

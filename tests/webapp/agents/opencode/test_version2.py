@@ -15,7 +15,7 @@ from tests.webapp.agents.opencode.second_generation import SAID, database, write
 from tests.webapp.agents.samples import of, said
 from webapp.agents.opencode import decoder as opencode
 from webapp.agents.opencode import files
-from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Unknown
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Unknown, UsageReport
 from webapp.config import Config
 from webapp.wiring import build
 
@@ -99,6 +99,16 @@ class TestTheSecondGeneration:
         assert said(records) == [("user", "And the paths?")]
         assert not of(Unknown, records)
         assert read(path, state) == []
+
+    @pytest.mark.parametrize("status", ["completed", "failed"])
+    def test_reports_the_usage_of_a_compaction_apart(self, tmp_path: Path, status: str) -> None:  # X9
+        """It is that of the request for the summary, not the size of the new context."""
+        path, tokens = database(tmp_path), {"input": 900, "output": 30, "reasoning": 5}
+        row = {"status": status, "summary": "Seven.", "model": {"id": "gpt-5.2"}, "tokens": tokens}
+        write(path, [*SAID[:3], ("compaction", row)])
+        [report] = [one for one in of(UsageReport, read(path, {})) if one.apart]
+        assert (report.call_key, report.model) == ("compaction msg_3", "gpt-5.2")
+        assert (report.usage.input_tokens, report.usage.output_tokens) == (900, 35)
 
     @pytest.mark.parametrize("status", ["running", "failed"])
     def test_ignores_a_compaction_that_is_not_complete(self, tmp_path: Path, status: str) -> None:

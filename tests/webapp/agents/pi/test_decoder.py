@@ -14,7 +14,7 @@ from tests.webapp.agents import samples
 from tests.webapp.agents.pi.rows import row
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.pi.decoder import Decoder
-from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown, UsageReport
 from webapp.app import App
 from webapp.config import Config
 from webapp.wiring import build
@@ -87,6 +87,22 @@ class TestASession:
         [entry] = of(Entry, fed(row("a", None, "x", "assistant", usage=usage)))
         assert entry.usage is not None
         assert (entry.usage.cache_write_hour_tokens, entry.usage.reasoning_tokens) == (6, 4)
+
+    def test_reports_the_usage_of_calls_apart_from_the_conversation(self) -> None:  # X9
+        """An answer that is not sent again is paid, as are summaries and calls that keep the cache warm."""
+        usage = {"input": 1_000, "output": 9}
+        aborted = row("b", "a", "half", "assistant", usage=usage, model="m", stopReason="aborted")
+        records = fed(
+            row("a", None, "x"),
+            aborted,
+            {"type": "usage", "id": "c", "parentId": "b", "model": "m", "usage": usage},
+            {"type": "compaction", "id": "d", "parentId": "c", "summary": "s", "usage": usage},
+            {"type": "branch_summary", "id": "e", "parentId": "d", "summary": "s", "usage": usage},
+        )
+        reports = of(UsageReport, records)
+        assert [one.call_key for one in reports] == ["b", "c", "compaction d", "e"]
+        assert all(one.apart and one.usage.input_tokens == 1_000 for one in reports)
+        assert facts(records, Meta, "model") == ["m"]
 
     def test_reports_changed_facts(self) -> None:
         """A name replaces the first request as title, and a new model is reported before its answer."""

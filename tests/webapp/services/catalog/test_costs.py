@@ -135,6 +135,23 @@ class TestTheCost:
         cost = app.sessions.stats("s").cost
         assert (cost.unreported, cost.spent_at_least) == (0, at_least)
 
+    def test_includes_calls_apart_from_the_conversation(self, app: App) -> None:  # X9
+        """They change no size, and a compaction whose call is reported apart leaves nothing unknown."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        app.ingest.append_records("s", [entry(9, said("hello"), usage=ONE, call_key="k")])
+        before, once = app.sessions.get("s").agent, app.sessions.stats("s").cost
+        warm = UsageReport(Usage(100_000, 0, 100_000), None, "warm", "claude-opus-4-5", apart=True)
+        app.ingest.append_records("s", [warm, warm])
+        assert app.sessions.get("s").agent == before
+        cost = app.sessions.stats("s").cost
+        assert cost.spent == pytest.approx(once.spent + 100_000 * 0.5 / 1e6)
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (2, 0, False)
+        brief = UsageReport(ONE, None, "compaction c", apart=True)
+        app.ingest.append_records("s", [brief, Compaction(None, "auto", None, "c")])
+        assert app.sessions.stats("s").cost.spent_at_least is False
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "d")])
+        assert app.sessions.stats("s").cost.spent_at_least is True
+
     @pytest.mark.parametrize(("minutes", "cold"), [(4, False), (6, True)])
     @pytest.mark.parametrize("hour", [0, 20_000])
     def test_of_a_prune_is_zero_after_the_cache_expires(
