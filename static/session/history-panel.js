@@ -14,7 +14,7 @@ import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { ACTORS, changeOf, strategyName } from "../shared/words.js";
-import { panelText } from "./message-row.js";
+import { panelText, rowTokens } from "./message-row.js";
 import { aimOf } from "./plan.js";
 
 const SHOWN_ITEMS = 60;
@@ -221,7 +221,7 @@ function inside(items, certainty) {
       (item) =>
         html`<li>
           <span class="num muted">${number(item.number)}</span>${panelText(item)}
-          <span class="num">${tokenText(item.tokens, certainty)}</span>
+          <span class="num">${rowTokens(item, certainty)}</span>
         </li>`,
     )}
     ${more > 0 && html`<li class="muted small">and ${counted(more, "more message")}</li>`}

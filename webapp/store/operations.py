@@ -55,7 +55,8 @@ class Facts:
 class Detail:
     """The reason why an operation changed a message, stored as JSON. A prune adds the score and the unit.
 
-    `parts` are the ratings of the signals, 0…1; `unit` is the number of the unit's first message.
+    `parts` are the ratings of the signals, 0…1; `unit` is the number of the unit's first message; `tokens_after` is
+    the estimate of a message that a prune shortened.
     """
 
     fate: str | None = None
@@ -65,6 +66,7 @@ class Detail:
     parts: dict[str, float] | None = None
     unit: int | None = None
     unit_size: int = 1
+    tokens_after: int | None = None
 
 
 OperationKind = Literal[

@@ -12,6 +12,7 @@ from webapp.services.planning.answers import Archive
 from webapp.services.planning.message_pages import Messages
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
+from webapp.services.session.session import Session
 from webapp.services.session.times import iso
 from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow
@@ -27,7 +28,7 @@ class Search:
     """The use cases of searching."""
 
     def __init__(self, environment: Environment, messages: Messages) -> None:
-        self._store, self._messages = environment.store, messages
+        self._environment, self._store, self._messages = environment, environment.store, messages
 
     def archive(self, session_id: str, q: str | None = None) -> Archive:
         """Return at most 500 messages that are not in the context, newest first; with `q` those that match it.
@@ -36,12 +37,12 @@ class Search:
             NotFound: there is no such session.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            nos = self._store.log.numbers(row.key, newest_first=True, out=True)
+            session = Session.load(self._environment, session_id)
+            nos = self._store.log.numbers(session.key, newest_first=True, out=True)
             if q and q.strip():
-                found = set(self._store.words.in_session(row.key, q))
+                found = set(self._store.words.in_session(session.key, q))
                 nos = [no for no in nos if no in found]
-            return Archive(messages=self._messages.rows(row.key, None, nos[:ARCHIVE_ROWS]))
+            return Archive(messages=self._messages.out(session, nos[:ARCHIVE_ROWS]))
 
     def everywhere(
         self,

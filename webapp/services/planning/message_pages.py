@@ -13,7 +13,7 @@ from webapp.bodies import MessagesQuery
 from webapp.errors import Invalid, refuse_unknown
 from webapp.services.planning.answers import LogEntry, MessageFull, Page
 from webapp.services.planning.answers import Message as MessageAnswer
-from webapp.services.planning.message_rows import message_answer, pending_answer
+from webapp.services.planning.message_rows import message_answer, out_answer, pending_answer
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.replacements import with_replacement
@@ -102,10 +102,16 @@ class Messages:
         texts = {item.ref: item.replacement for item in items.values()}
         return [pending_answer(found[no], scale, texts.get(no), left.get(no)) for no in nos if no in found]
 
-    def rows(self, session: int, planned: SessionPlan | None, nos: Sequence[int]) -> list[MessageAnswer]:
+    def rows(self, session: int, planned: SessionPlan, nos: Sequence[int]) -> list[MessageAnswer]:
         """Return messages, in the order of `nos`."""
         found, left = self._found(session, nos)
         return [message_answer(found[no], planned, left.get(no)) for no in nos if no in found]
+
+    def out(self, session: Session, nos: Sequence[int]) -> list[MessageAnswer]:
+        """Return messages that are not in the context, in the order of `nos`."""
+        found, left = self._found(session.key, nos)
+        scale = session.pruned.scale
+        return [out_answer(found[no], scale, left.get(no)) for no in nos if no in found]
 
     def _found(
         self, session: int, nos: Sequence[int]

@@ -18,12 +18,17 @@ SHORTENED = "its output was shortened by an earlier prune"
 CLEARED = "the agent probably cleared its output, without recording it"  # where it did, `recorded` says so
 
 
-def message_answer(row: MessageRow, planned: SessionPlan | None, left: RemovalReason | None) -> Message:
+def message_answer(row: MessageRow, planned: SessionPlan, left: RemovalReason | None) -> Message:
     """Return a message. `planned` is the plan that gives its fate; `left` is how it left the context, if it did."""
-    position = planned.view.index.get(row.no) if planned is not None else None
-    if planned is not None and position is not None:
-        return _planned(row, planned, position)
-    return _out(row, planned.scale.part(row.tokens) if planned is not None else row.tokens, left)
+    position = planned.view.index.get(row.no)
+    return out_answer(row, planned.scale, left) if position is None else _planned(row, planned, position)
+
+
+def out_answer(row: MessageRow, scale: Scale, left: RemovalReason | None, text: str | None = None) -> Message:
+    """Return a message that is not in the context; `text` is the replacement that it had there, if it had one."""
+    detail, weights = left if left is not None else (Detail(), {})
+    found = _answer(row, detail, weights, "out", scale.part(sent_tokens(row, text)))
+    return replace(found, reason=detail.reason or "not in the context", cause=detail.cause or "out")
 
 
 def pending_answer(row: MessageRow, scale: Scale, text: str | None, left: RemovalReason | None) -> Message:
@@ -31,7 +36,7 @@ def pending_answer(row: MessageRow, scale: Scale, text: str | None, left: Remova
 
     `text` is its replacement, if it has one.
     """
-    found = _out(row, scale.part(sent_tokens(row, text)), left)
+    found = out_answer(row, scale, left, text)
     if row.out_operation is not None:
         return found
     return replace(
@@ -58,6 +63,7 @@ def explain(planned: SessionPlan, position: int) -> Detail:
         cause=cause,
         unit=nos[unit[0]],
         unit_size=len(unit),
+        tokens_after=short.tokens if short is not None else None,
     )
 
 
@@ -76,12 +82,6 @@ def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
         in_context=True,
         operation=None,
     )
-
-
-def _out(row: MessageRow, tokens: int, left: RemovalReason | None) -> Message:
-    detail, weights = left if left is not None else (Detail(), {})
-    found = _answer(row, detail, weights, "out", tokens)
-    return replace(found, reason=detail.reason or "not in the context", cause=detail.cause or "out")
 
 
 def _answer(

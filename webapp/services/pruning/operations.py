@@ -15,7 +15,7 @@ from scoring.tokens import Certainty
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, NotFound, refuse_unknown
 from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
-from webapp.services.planning.message_rows import message_answer
+from webapp.services.planning.message_rows import out_answer
 from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
 from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
@@ -23,7 +23,7 @@ from webapp.services.session.gauges import in_order, session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation import FLAGS, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
 from webapp.services.session.operation_answers import operation_answer
-from webapp.services.session.session import Session
+from webapp.services.session.session import Scale, Session
 from webapp.services.session.stored_messages import message_with_id, read_features
 from webapp.store.log import MessageRow
 from webapp.store.operations import KINDS, Detail, Facts, ItemRow, OperationKind, OperationRow, RemovalReason
@@ -71,7 +71,7 @@ class OperationService:
             messages = self._store.log.messages(session.key, [item.no for item in items])
         live = [o for o in operations if o.undone_at is None]
         shown = [
-            _item(messages[item.no], item, found.facts.weights)
+            _item(messages[item.no], item, found.facts.weights, session.pruned.scale)
             for item in items
             if item.no in messages and item.change not in (SUMMARY_IN, SUMMARY_OUT)
         ]
@@ -304,7 +304,10 @@ def _regions(noted: Mapping[str, int] | None, certainty: Certainty) -> list[Regi
     return None if noted is None else in_order(noted, certainty)
 
 
-def _item(message: MessageRow, item: ItemRow, weights: dict[str, float]) -> OperationItem:
+def _item(message: MessageRow, item: ItemRow, weights: dict[str, float], scale: Scale) -> OperationItem:
+    """Return a message as an operation changed it, with its tokens before that and, if shortened, after it."""
     detail = item.detail or Detail()
-    shown = replace(message_answer(message, None, RemovalReason(detail, weights)), reason=detail.reason)
-    return OperationItem(**vars(shown), change=item.change)
+    text = item.before if item.change in ("out", "shortened") else None
+    shown = out_answer(message, scale, RemovalReason(detail, weights), text)
+    after = scale.part(detail.tokens_after) if detail.tokens_after is not None else None
+    return OperationItem(**vars(replace(shown, reason=detail.reason, tokens_after=after)), change=item.change)

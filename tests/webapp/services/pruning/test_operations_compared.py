@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.webapp.building import conversation, followed, mid, user
+from tests.webapp.building import conversation, entry, followed, mid, result, said, usage, user
 from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
-from webapp.bodies import PlanBody, PruneBody
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.services.session.answers import Gauge, Region
 from webapp.store.operations import Facts
 
@@ -73,6 +73,23 @@ class TestComparison:
         plan = app.prunes.plan("s", PlanBody(max_tokens=1_000))
         app.prunes.apply("s", PruneBody(plan_id=plan.plan_id))
         assert shares(app.operations.one("s", 1).regions_after) == shares(plan.regions_after)
+
+    def test_has_rows_that_add_up(self, app: App) -> None:  # X3
+        """Real usage is half of the estimate; all tokens of the operation and of the archive are those of the list."""
+        followed(app, *conversation(10, 400), result("call-9", "line 8 of output " * 400), user("end"))
+        estimate = app.sessions.get("s").pruned.tokens
+        app.ingest.append_records("s", [entry(90, said("yes"), usage=usage(estimate // 2), call_key="k")])
+        rows = app.messages.page("s", MessagesQuery(limit=100)).messages
+        listed = {row.number: row.tokens for row in rows}
+        plan = app.prunes.plan("s", PlanBody(max_tokens=estimate // 4))
+        done = app.prunes.apply("s", PruneBody(plan_id=plan.plan_id)).operation
+        items = app.operations.one("s", done.n).items
+        assert {item.change for item in items} == {"out", "shortened"}
+        assert [item.tokens for item in items] == [listed[item.number] for item in items]
+        freed = sum(item.tokens - (item.tokens_after or 0) for item in items)
+        assert freed == pytest.approx(done.freed, rel=0.01)
+        archived = app.search.archive("s").messages
+        assert [row.tokens for row in archived] == [listed[row.number] for row in archived] != []
 
     def test_has_no_reason_for_a_pin(self, app: App) -> None:  # X3
         """A pinned message has no reason for leaving the context."""
