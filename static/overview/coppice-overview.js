@@ -194,11 +194,12 @@ class CoppiceOverview extends ReadingElement {
       }`;
   }
 
-  /** What the sessions are grouped by; null for one list. @param {Api.Session[]} sessions */
+  /** What the sessions are grouped by; null for one list, which a chosen order has unless a grouping is
+   * chosen, too. @param {Api.Session[]} sessions */
   #by(sessions) {
-    const { by } = this.#choice;
+    const { by, sort } = this.#choice;
     if (by === "project" || by === "user" || by === "host") return by;
-    return by === "" && isWorthGrouping(sessions) ? "project" : null;
+    return by === "" && sort === "" && isWorthGrouping(sessions) ? "project" : null;
   }
 
   /** @param {Api.Session[]} sessions @param {import("./sessions.js").Group | null} by

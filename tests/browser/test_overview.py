@@ -283,6 +283,21 @@ class TestTheTable:
         page.reload()
         expect(heads).to_have_count(2)
 
+    def test_shows_one_list_in_a_chosen_order(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """Groups that were not chosen themselves give way to it; chosen ones rank by their first session."""
+        for i in range(21):
+            folder.transcript("/home/me/app" if i % 2 else "/home/me/site").user(words(400 * (i + 1)))
+        page.goto(server.url)
+        rows, heads = page.locator("tr.session-row"), page.locator("tr.project")
+        expect(page.locator(".page-head")).to_contain_text("21 sessions")
+        expect(heads.first).to_be_visible()
+        page.get_by_role("button", name="Full", exact=True).click()
+        expect(heads).to_have_count(0)
+        values = rows.locator("[role=meter]").evaluate_all("all => all.map(one => +one.ariaValueNow)")
+        assert values == sorted(values, reverse=True)
+        page.get_by_role("button", name="By project").click()
+        expect(heads.first).to_contain_text("site")
+
     def test_tells_similar_titles_apart(self, page: Page, server: Server) -> None:
         """A beginning shared by three titles is cut, and equal titles show their time."""
         for end in ("log in", "list the depots", "read the file"):
