@@ -272,7 +272,8 @@ export class TokenChart extends CoppiceElement {
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both
    * @returns {uPlot.AlignedData} */
   #data({ points, regions }, time, both) {
-    const line = both ? [points.map((p) => p.pruned)] : [];
+    const pruned = points.map((p) => p.pruned);
+    const line = both ? [pruned, pruned] : []; // its halo, and itself
     return ended(across(points, time), [...stacked(points, regions.length), ...line], time);
   }
 
@@ -280,11 +281,13 @@ export class TokenChart extends CoppiceElement {
    * @returns {uPlot.Options} */
   #options(timeline, time, both) {
     const names = timeline.regions.flatMap((name) => [`--r-${name}`, `--r-${name}-e`]);
-    const colours = resolved(this, ["--muted", "--line", "--accent", "--text", "--warn", ...names]);
+    const own = ["--muted", "--line", "--accent", "--text", "--warn", "--surface"];
+    const colours = resolved(this, [...own, ...names]);
     /** @param {string} name */
     const colour = (name) => colours.get(name) ?? "";
     const top = this.#top(timeline);
-    const marks = { text: colour("--text"), warn: colour("--warn"), accent: colour("--accent") };
+    const [text, warn, accent, ground] = ["--text", "--warn", "--accent", "--surface"].map(colour);
+    const marks = { text, warn, accent, ground };
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: this.#height,
@@ -340,7 +343,7 @@ export class TokenChart extends CoppiceElement {
   }
 
   /** @param {uPlot} plot @param {Api.Timeline} timeline @param {boolean} time
-   * @param {{ text: string, warn: string, accent: string }} look */
+   * @param {Record<"text" | "warn" | "accent" | "ground", string>} look */
   #drawMarks(plot, timeline, time, look) {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
@@ -361,8 +364,15 @@ export class TokenChart extends CoppiceElement {
       const at = placeOf(mark, timeline.points, drawn, time);
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
-      ctx.strokeStyle = changeOf(mark.kind).byAgent ? look.warn : look.accent;
-      stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
+      const tone = changeOf(mark.kind).byAgent ? look.warn : look.accent;
+      for (const [width, colour] of /** @type {const} */ ([
+        [5, look.ground],
+        [1, tone],
+      ])) {
+        ctx.lineWidth = width * ratio;
+        ctx.strokeStyle = colour;
+        stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
+      }
       return Math.round(x / ratio);
     });
     ctx.restore();
@@ -426,7 +436,8 @@ function resolved(host, names) {
   return new Map(names.map((name, i) => [name, found[i] ?? ""]));
 }
 
-/** The regions from the top down, and the line of the pruned view.
+/** The regions from the top down, and the line of the pruned view, with a halo in the colour of the ground,
+ * because its own is too close to those of some regions.
  * @param {Api.Timeline} timeline @param {boolean} both @param {(name: string) => string} colour
  * @returns {uPlot.Series[]} */
 function seriesOf({ points, regions }, both, colour) {
@@ -439,7 +450,8 @@ function seriesOf({ points, regions }, both, colour) {
     ...look(colour(`--r-${name}-e`)),
   }));
   const accent = colour("--accent");
-  const line = both ? [{ stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : [];
+  const halo = { stroke: colour("--surface"), width: 6, paths: STEPS, points: { show: false } };
+  const line = both ? [halo, { stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : [];
   return [{}, ...areas, ...line];
 }
 

@@ -39,6 +39,39 @@ PAINTED = """colour => {
 }"""
 
 
+# Returns the least contrast of the line's pixels on the chart to the best of the pixels up to 3 px beside each.
+LEAST_CONTRAST = """() => {
+    const canvas = document.querySelector('token-chart canvas');
+    const drawn = Object.assign(document.createElement('canvas'), {width: canvas.width, height: canvas.height})
+        .getContext('2d', {willReadFrequently: true});
+    const tone = document.body.appendChild(document.createElement('span'));
+    const probe = name => {
+        tone.style.color = `var(${name})`;
+        drawn.fillStyle = getComputedStyle(tone).color;
+        drawn.fillRect(0, 0, 1, 1);
+        return drawn.getImageData(0, 0, 1, 1).data;
+    };
+    const [accent, ground] = ['--accent', '--surface'].map(probe);
+    tone.remove();
+    drawn.fillStyle = `rgb(${[...ground.slice(0, 3)]})`;
+    drawn.fillRect(0, 0, canvas.width, canvas.height);
+    drawn.drawImage(canvas, 0, 0);
+    const { data } = drawn.getImageData(0, 0, canvas.width, canvas.height);
+    const linear = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => 0.05 + 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+    const contrast = (a, b) => Math.max(a, b) / Math.min(a, b);
+    const own = light(accent);
+    let least = Infinity;
+    for (let i = 0; i < data.length; i += 4) {
+        if ([0, 1, 2].some(k => data[i + k] !== accent[k])) continue;
+        const beside = [1, 2, 3].flatMap(far => [far, -far, far * canvas.width, -far * canvas.width])
+            .map(step => contrast(own, light(data.slice(i + 4 * step, i + 4 * step + 3))));
+        least = Math.min(least, Math.max(...beside.filter(Number.isFinite)));
+    }
+    return least;
+}"""
+
+
 def in_place(page: Page, one: str, other: str, condition: str) -> None:
     """Return once the first element of each selector is there, and `condition` holds for their two boxes."""
     boxes = "names.map(name => document.querySelector(name)?.getBoundingClientRect())"
@@ -261,6 +294,26 @@ class TestTheChart:
         page = look(open_short)
         for name in ("user", "assistant"):
             holds(page, PAINTED, f"var(--r-{name})")
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_has_a_line_that_is_seen_on_every_region(
+        self, page: Page, server: Server, folder: ClaudeFolder, theme: str
+    ) -> None:
+        """The pruned view falls through the tool results, whose yellow is as light as the dark theme's green."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        for i in range(20):
+            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
+        open_followed(page, server, transcript.session)
+        server.app.prunes.apply(transcript.session, PruneBody(max_tokens=40_000))
+        transcript.user("Go on")
+        page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        expect(page.locator(".msg")).to_have_count(42)
+        page.evaluate("document.dispatchEvent(new Event('coppice:theme'))")
+        holds(page, PAINTED, "var(--accent)")
+        assert 3 <= page.evaluate(LEAST_CONTRAST) < 21
+        page.emulate_media(color_scheme="light")
 
     def test_shows_what_came_last(self, page: Page, server: Server) -> None:
         """The newest message is seen at once: its part is painted before another message follows."""
