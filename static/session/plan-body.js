@@ -10,7 +10,7 @@ import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
 import { panelText, rowTokens } from "./message-row.js";
 import { aimOf, paysBack, rowsByCause } from "./plan.js";
-import { toSave, tuning } from "./tuning.js";
+import { fatesChanged, toSave, tuning } from "./tuning.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
 /** @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices,
@@ -80,9 +80,10 @@ function overBudget({ message, usable, emergency }) {
   </p>`;
 }
 
-/** The reader's choices, each with a button that removes it.
- * @param {Pick<PlanState, "choices" | "options" | "session">} state */
-export function chosen({ choices, options, session }) {
+/** The reader's choices, each with a button that removes it, and how many fates they change in a plan to the
+ * aim.
+ * @param {Pick<PlanState, "choices" | "options" | "session"> & { plan?: Api.Plan }} state */
+export function chosen({ choices, options, session, plan }) {
   const kinds = KINDS.filter(([kind]) => choices.of(kind).length > 0);
   if (kinds.length === 0) return "";
   const alone = choices.takes && options.max_tokens === undefined;
@@ -93,8 +94,18 @@ export function chosen({ choices, options, session }) {
   </div>`;
   return html`<div class="chosen">
     ${kinds.map(one)}
+    ${!alone && plan && choicesEffect(plan, options)}
     ${alone && html`<button class="small" data-act="also-prune">Prune to ${aim} as well</button>`}
   </div>`;
+}
+
+/** How many fates the choices change; where weights or a strategy are tried as well, their sentence says it.
+ * @param {Api.Plan} plan @param {PlanState["options"]} options */
+function choicesEffect({ changed }, options) {
+  if (changed === null || Object.keys(toSave(options)).length > 0) return "";
+  return html`<p class="small muted" role="status">
+    ${fatesChanged(changed)}, compared with the plan without your choices.
+  </p>`;
 }
 
 /** @param {import("./choices.js").Kind} kind @param {import("./choices.js").Chosen[]} messages */

@@ -40,7 +40,8 @@ export function planRequest(options, choices, session) {
   const { weights, weights_of, fresh_tail, ...named } = options;
   const settings = tried(options);
   const tunes = Object.keys(settings).length > 0;
-  const compares = tunes || options.strategy !== undefined;
+  const chooses = !alone && choices.ids.length > 0;
+  const compares = tunes || options.strategy !== undefined || chooses;
   const tries = { ...(tunes ? { settings } : {}), ...(compares ? { compare: true } : {}) };
   return { ...named, ...tries, ...(alone ? { max_tokens: plenty } : {}), ...choices.request() };
 }

@@ -86,15 +86,17 @@ function weighing(plan, options) {
   return html`${Object.entries(plan.weights).map(row)} ${whose}`;
 }
 
+/** "11 messages change fate". @param {number} changed */
+export function fatesChanged(changed) {
+  if (changed === 0) return "No message changes fate";
+  return `${counted(changed, "message")} ${changed === 1 ? "changes" : "change"} fate`;
+}
+
 /** @param {Api.Plan} plan */
 function saving({ changed }) {
-  const many = changed ?? 0;
-  const fates =
-    many === 0
-      ? "No message changes fate"
-      : `${counted(many, "message")} ${many === 1 ? "changes" : "change"} fate`;
+  const fates = changed !== null && `${fatesChanged(changed)}, compared with the saved settings. `;
   return html`<p class="small muted" role="status">
-      ${changed !== null && `${fates}, compared with the saved settings. `}Nothing is saved yet.
+      ${fates}Nothing is saved yet.
     </p>
     <p class="row">
       <button class="small" data-act="save-session">Save for this session</button>

@@ -112,6 +112,21 @@ describe("the plan", () => {
     assert.match(said(1), /1 message changes fate, compared/);
     assert.match(said(2), /2 messages change fate, compared/);
   });
+  it("counts the messages whose fate a choice changes, unless only what was chosen goes", () => {
+    const [spared, dropped] = [new Choices(), new Choices()];
+    spared.put("spare", [{ id: "m3", number: 3 }]);
+    dropped.put("drop", [{ id: "m3", number: 3 }]);
+    const words = /11 messages change fate, compared with the plan without your choices\./;
+    /** @param {Parameters<typeof body>[0]} given */
+    const shown = (given) => body({ plan: plan({ changed: 11 }), ...given });
+    assert.match(shown({ choices: spared }), words);
+    assert.match(shown({ choices: dropped, options: { max_tokens: 90_000 } }), words);
+    assert.doesNotMatch(shown({ choices: dropped }), words);
+    assert.doesNotMatch(shown({}), words);
+    const tuned = shown({ choices: spared, options: { strategy: "score" } });
+    assert.doesNotMatch(tuned, words);
+    assert.match(tuned, /11 messages change fate, compared with the saved settings/);
+  });
   it("offers the emergency path only where the context is above what is usable", () => {
     // B7, S5
     const over = { protected_tokens: 170_000, max_tokens: 120_000, message: "too much", usable: 165_904 };

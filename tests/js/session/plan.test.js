@@ -82,7 +82,8 @@ describe("the request for a plan", () => {
   });
   it("has the chosen messages and the aim where one is set", () => {
     const options = { max_tokens: 120_000 };
-    assert.deepEqual(planRequest(options, choices, session()), { max_tokens: 120_000, drop: ["m3"] });
+    const wanted = { max_tokens: 120_000, drop: ["m3"], compare: true };
+    assert.deepEqual(planRequest(options, choices, session()), wanted);
     assert.deepEqual(planRequest(options, new Choices(), session()), options);
     assert.deepEqual(planRequest({}, new Choices(), session()), {});
   });
