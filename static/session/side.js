@@ -23,7 +23,8 @@ const BY_NAME = {
   },
   summary: {
     label: "Summary",
-    template: (id) => html`<summary-panel session-id=${id}></summary-panel>`,
+    template: (id, certainty) =>
+      html`<summary-panel session-id=${id} certainty=${certainty}></summary-panel>`,
     load: () => import("./summary-panel.js"),
   },
   archive: {

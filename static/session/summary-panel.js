@@ -1,10 +1,10 @@
-// <summary-panel session-id="…"></summary-panel>
+// <summary-panel session-id="…" certainty="…"></summary-panel>
 //
 // The distance to the next summary as bars up to its triggers, with a button that makes one now. Below are
 // the summaries, each of which can be read and expanded, and the number of proposed learnings from the last
 // turn. Emits `undone` {undone}.
 import { api } from "../shared/api.js";
-import { counted, money, tokens as tokenText } from "../shared/format.js";
+import { counted, money, number, tokens as tokenText } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
@@ -19,7 +19,7 @@ const COUNTED = "estimated";
 /** The time between two reads while a summary is being written. */
 const RUNNING_MS = 2000;
 const NONE = html`<p class="muted pad">
-  No summary yet. A summary replaces all but the recent messages, and can be expanded again.
+  Coppice has made no summary yet. A summary replaces all but the recent messages, and can be expanded again.
 </p>`;
 
 class SummaryPanel extends ReadingElement {
@@ -88,7 +88,8 @@ class SummaryPanel extends ReadingElement {
   template() {
     const status = this.#status;
     return html`<div class="panel-body">
-      ${this.problem("Could not read the summaries")} ${status ? statusOf(status) : !this.error && READING}
+      ${this.problem("Could not read the summaries")}
+      ${status ? statusOf(status, this.getAttribute("certainty") ?? "") : !this.error && READING}
       ${status && this.#summaries.length === 0 && NONE}
       ${keyed(this.#summaries, "id", summaryOf)}
       ${this.#proposed > 0 && proposedLine(this.#proposed)}
@@ -101,9 +102,19 @@ const proposedLine = (count) => html`<p class="pad small">
   <a href="${root}/memory?kind=learnings">${counted(count, "proposed learning")}</a> of the last turn
 </p>`;
 
-/** @param {Api.Status} status */
-function statusOf({ made, last_summary, triggers, line, running }) {
-  const since = last_summary ? html`Since the last one, ${agoTime(last_summary.at)}` : "Since the beginning";
+/** @param {Api.AgentSummary} summary @param {string} certainty of a part of the context */
+const agentsOwn = ({ number: at, tokens }, certainty) => html`<p class="small">
+  The agent's own summary: <button class="bare" data-act="show-message" data-number=${at}
+    >message ${number(at)}</button>, ${tokenText(tokens, certainty)} tokens
+</p>`;
+
+/** @param {Api.Status} status @param {string} certainty of a part of the context */
+function statusOf({ made, last_summary, agent_summary, triggers, line, running }, certainty) {
+  const since = agent_summary
+    ? html`Since the agent's compaction, ${agoTime(agent_summary.at)}`
+    : last_summary
+      ? html`Since the last one, ${agoTime(last_summary.at)}`
+      : "Since the beginning";
   return html`<div class="pad summary-status">
     <p><b>Summary: ${made}</b><span class="small muted block">${since}</span></p>
     ${triggers.map(({ text, percent }) =>
@@ -114,6 +125,7 @@ function statusOf({ made, last_summary, triggers, line, running }) {
               >${text} <progress max="100" value=${Math.min(100, percent)}></progress></label>
           </p>`,
     )}
+    ${agent_summary && agentsOwn(agent_summary, certainty)}
     <p class="small muted status-line">${line}</p>
     <p>
       <button data-act="summarize" aria-disabled=${running}>Summarise now</button>

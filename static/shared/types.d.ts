@@ -6,6 +6,7 @@ declare namespace Api {
     kinds: EventCount[]; calls: number; events: WindowMeans; compared: WindowMeans | null;
     elsewhere: WindowMeans | null;
   }
+  interface AgentSummary { number: number; tokens: number; at: string | null; }
   interface AnySettings { [field: string]: unknown; }
   interface Append {
     messages: unknown[]; usage?: Record<string, unknown> | null; idempotency_key?: string | null;
@@ -316,8 +317,8 @@ declare namespace Api {
   }
   interface Status {
     triggers: Trigger[]; due: Due; running: boolean; auto_summarize: boolean; made: string;
-    last_summary: LastSummary | null; tool_tokens: number; tool_count: number | null; unseen_tokens: number;
-    available: number; line: string; show_line: boolean;
+    last_summary: LastSummary | null; agent_summary: AgentSummary | null; tool_tokens: number;
+    tool_count: number | null; unseen_tokens: number; available: number; line: string; show_line: boolean;
   }
   interface StoredPosition { key: string; position: Record<string, unknown>; }
   interface StoredPositions { positions: StoredPosition[]; }

@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.writing import managed
 from tests.servers import Server
+from tests.webapp.building import conversation, entry, followed, user
+from webapp.agents.records import Compaction
 from webapp.bodies import ModelRow, SessionChange
 
 
@@ -86,6 +88,18 @@ class TestSummaryPanel:
         page.get_by_role("tab", name="Summary").click()
         expect(panel.get_by_text("Messages 40 / 30 (133.3 %)")).to_be_visible()
         expect(panel.get_by_text("Summary: when either is full")).to_be_visible()
+
+    def test_counts_from_the_agents_compaction(self, page: Page, server: Server) -> None:  # S7
+        """The agent's own summary is named, with a link to its message, instead of "No summary yet"."""
+        followed(server.app, *conversation(3))
+        brief = entry(40, user("a summary " * 40), kind="compaction_summary")
+        server.app.ingest.append_records("s", [Compaction(None, "auto", 9_000, "c"), brief])
+        page.goto(f"{server.url}/sessions/s?panel=summary")
+        panel = page.locator("summary-panel")
+        expect(panel).to_contain_text(re.compile(r"Since the agent's compaction, .* ago"))
+        expect(panel).to_contain_text("Coppice has made no summary yet.")
+        panel.get_by_role("button", name="message 13").click()
+        expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("13")
 
     def test_can_be_used_again_after_a_summary_that_came_to_nothing(
         self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch

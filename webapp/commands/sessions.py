@@ -117,9 +117,12 @@ def trigger_lines(stats: Stats) -> list[str]:
     """Return lines on tool definitions, the last summary, and the distance to the next one."""
     count = f" of {stats.tool_count} tools" if stats.tool_count is not None else ""
     hidden = f", and {stats.unseen_tokens:,} not in the transcript" if stats.unseen_tokens else ""
-    last = stats.last_summary
-    said = f"{last.text}, {ago_text(last.at)}" if last else "none yet"
-    since = "since the last summary" if last else "so far"
+    last, agents = stats.last_summary, stats.agent_summary
+    said, since = "none yet", "so far"
+    if agents:
+        said, since = f"the agent's own, {ago_text(agents.at)}", "since the agent's compaction"
+    elif last:
+        said, since = f"{last.text}, {ago_text(last.at)}", "since the last summary"
     bars = [
         f"          {one.text} {since}"
         if one.percent is None

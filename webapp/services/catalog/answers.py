@@ -185,6 +185,16 @@ class LastSummary:
 
 
 @answer
+class AgentSummary:
+    """The newest summary in the context that the agent itself wrote when it compacted."""
+
+    number: int
+    """Its message's number in the session."""
+    tokens: int
+    at: str | None
+
+
+@answer
 class Status:
     """The status view of a session (S7)."""
 
@@ -196,6 +206,8 @@ class Status:
     made: str
     """The occasions on which a summary is made, in words."""
     last_summary: LastSummary | None
+    agent_summary: AgentSummary | None
+    """Null also where `last_summary` covers it."""
     tool_tokens: int
     """Tokens of the tool definitions; those that no transcript contains are in `unseen_tokens`."""
     tool_count: int | None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scoring.budget import Bar, available, bars, status_line, summary_due
 from scoring.settings import STRATEGIES, Settings
-from webapp.services.catalog.answers import Due, LastSummary, Stats, Status, Trigger
+from webapp.agents.records import COMPACTION_SUMMARY
+from webapp.services.catalog.answers import AgentSummary, Due, LastSummary, Stats, Status, Trigger
 from webapp.services.catalog.sessions import SessionService
 from webapp.services.pruning.background import BackgroundSummaries, sizes_of
 from webapp.services.session.environment import Environment
@@ -41,6 +42,7 @@ class StatusService:
             rules = session.settings
             sizes = sizes_of(session)
             rows = self._store.summaries.active(session.key)
+            agents = self._agent_summary(session, max((one.until_no for one in rows), default=0))
             now_due = summary_due(sizes, rules)
         tools = (session.row.envelope or {}).get("tools")
         return Status(
@@ -50,6 +52,7 @@ class StatusService:
             auto_summarize=rules.auto_summarize,
             made=_made(rules, session.automatic),
             last_summary=_last_summary(max(rows, key=lambda one: one.at, default=None)),
+            agent_summary=agents,
             tool_tokens=sizes.tools - sizes.unseen,
             tool_count=len(tools) if isinstance(tools, list) else None,
             unseen_tokens=sizes.unseen,
@@ -57,6 +60,15 @@ class StatusService:
             line=status_line(sizes),
             show_line=rules.status_line,
         )
+
+    def _agent_summary(self, session: Session, covered: int) -> AgentSummary | None:
+        """Return the agent's newest summary in the context, behind the message up to which our own summaries go."""
+        log = self._store.log
+        nos = log.numbers(session.key, newest_first=True, out=False, kind=COMPACTION_SUMMARY)
+        row = log.message(session.key, nos[0]) if nos and nos[0] > covered else None
+        if row is None:
+            return None
+        return AgentSummary(number=row.no, tokens=session.pruned.scale.part(row.tokens), at=iso(row.at))
 
     def line(self, session_id: str) -> str | None:
         """Return the status line for an appended turn, if the settings ask for it."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, entry, followed, managed, said, usage, user, wire
+from webapp.agents.records import Compaction
 from webapp.app import App
 from webapp.bodies import ModelRow, SessionChange
 from webapp.errors import NotFound
@@ -88,6 +89,22 @@ class TestStatus:
         last = app.status.of("s").last_summary
         assert last.text == f"19 messages -> {made.tokens:,} tokens"
         assert last.at == made.at
+
+    def test_names_the_agents_own_summary(self, app: App) -> None:  # S7
+        """It counts from the agent's compaction until one of our summaries covers that."""
+        followed(app, *conversation(6), user("end"))
+        assert app.status.of("s").agent_summary is None
+        brief = entry(40, user("a summary " * 40), kind="compaction_summary")
+        later = [entry(50 + n, message) for n, message in enumerate(conversation(6))]
+        app.ingest.append_records("s", [Compaction(None, "auto", 9_000, "c"), brief, *later])
+        own = app.status.of("s").agent_summary
+        assert own is not None
+        [row] = app.messages.by_number("s", [own.number])
+        assert (row.kind, row.tokens, row.at) == ("compaction_summary", own.tokens, own.at)
+        app.summarising.summarise("s")
+        status = app.status.of("s")
+        assert status.agent_summary is None
+        assert status.last_summary is not None
 
     def test_has_a_line_with_the_context(self, app: App) -> None:  # S7, S6
         """The available tokens exclude prompt, tools and reserve."""
