@@ -1,4 +1,4 @@
-// Marks the words of a search in a snippet.
+// Marks the words of a search in a snippet. Words are the index's: letters and digits, not "_".
 import { html } from "./html.js";
 
 /** The scripts that write no spaces between words, so that a word may stand anywhere. */
@@ -9,10 +9,10 @@ const UNSPACED = ["Han", "Hira", "Kana", "Hang", "Thai", "Laoo", "Mymr", "Khmr"]
 /** Splits a snippet into pieces, each with whether it matches a word of the query. Pure. @param {string} text
  * @param {string} query @returns {{ text: string, found: boolean }[]} */
 export function highlight(text, query) {
-  const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return [{ text, found: false }];
-  const begin = `(?:(?<![\\p{L}\\p{N}_])|(?=[${UNSPACED}]))`;
-  const rest = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}_])*`;
+  const begin = `(?:(?<![\\p{L}\\p{N}])|(?=[${UNSPACED}]))`;
+  const rest = `(?:(?![${UNSPACED}])[\\p{L}\\p{N}])*`;
   const pattern = new RegExp(`${begin}(?:${words.join("|")})${rest}`, "giu");
   const pieces = [];
   let end = 0;

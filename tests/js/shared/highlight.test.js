@@ -17,6 +17,10 @@ describe("highlighting", () => {
     assert.deepEqual(marked("先检查配置文件夹", "文件 先"), ["先", "文件"]);
     assert.deepEqual(marked("ファイル名サーバー", "サーバー 名"), ["名", "サーバー"]);
   });
+  it("finds a word behind an underscore, as the index does", () => {
+    assert.deepEqual(marked("test_orders.py", "orders.py"), ["orders", "py"]);
+    assert.deepEqual(marked("plan_routes", "plan_routes"), ["plan", "routes"]);
+  });
   it("treats punctuation in a query literally", () =>
     assert.deepEqual(marked("a.*b (c", "a.*b ("), ["a", "b"]));
   it("keeps the text whole", () => {

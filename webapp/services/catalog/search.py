@@ -22,6 +22,9 @@ from webapp.store.sessions import SessionRow
 ARCHIVE_ROWS = 500
 HITS = 100
 SNIPPET_CHARS = 240
+# A letter or digit, as the index has them: "_" ends a word.
+LETTER = r"[^\W_]"
+WORD = f"{LETTER}+"
 
 
 class Search:
@@ -115,9 +118,9 @@ def _midnight(day: date | None, later: int) -> int | None:
 
 def snippet(text: str, q: str) -> str:
     """Return one line of a text around the first of the words in `q`, with … where it was cut."""
-    words = [re.escape(word) for word in re.findall(r"\w+", q)]
+    words = [re.escape(word) for word in re.findall(WORD, q)]
     flat = text if len(text) < 200_000 else text[:200_000]
-    begin = rf"(?:(?<!\w)|(?=[{UNSPACED}]))"
+    begin = rf"(?:(?<!{LETTER})|(?=[{UNSPACED}]))"
     match = re.search(f"{begin}(?:{'|'.join(words)})", flat, re.IGNORECASE) if words else None
     start = max(0, match.start() - SNIPPET_CHARS // 3) if match else 0
     if start:

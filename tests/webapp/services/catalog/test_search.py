@@ -144,6 +144,10 @@ class TestSnippet:
         assert "配置文件" in found
         assert found.startswith("… ")
 
+    def test_shows_a_word_behind_an_underscore(self) -> None:
+        """As the index finds it there."""
+        assert "test_orders.py" in snippet("hay " * 500 + "test_orders.py " + "hay " * 500, "orders.py")
+
     def test_is_the_beginning_if_no_word_occurs(self) -> None:
         """The index folds accents, the snippet does not."""
         assert snippet("naïve input", "naive") == "naïve input"
