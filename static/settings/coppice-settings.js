@@ -33,13 +33,20 @@ const DEFAULTS = { find: "", type: ALL };
 /** The rows that are found or hidden: a setting, or one row of a list. */
 const ROWS = ".setting, .weight, .keyword-group, .step";
 const FILE = "coppice-settings.json";
-/** Panels below the settings: each is loaded when the reader comes near it.
- * @type {Record<string, () => Promise<unknown>>} */
+/** Panels below the settings: each is loaded when the reader comes near it, and found by words even before.
+ * @type {Record<string, { load: () => Promise<unknown>, words: string }>} */
 const BELOW = {
-  "models-table": () => import("./models-table.js"),
-  "retention-panel": () => import("./retention-panel.js"),
-  "webhooks-panel": () => import("./webhooks-panel.js"),
+  "models-table": { load: () => import("./models-table.js"), words: "models windows limits prices" },
+  "retention-panel": {
+    load: () => import("./retention-panel.js"),
+    words: "retention delete old sessions age days size",
+  },
+  "webhooks-panel": {
+    load: () => import("./webhooks-panel.js"),
+    words: "webhooks events addresses secrets notify",
+  },
 };
+const PANELS = Object.keys(BELOW).join();
 const NEAR = { rootMargin: "150px 0px" };
 const NONE = html`<p class="nothing" hidden>
   No setting has these words. <button type="button" class="small" data-act="find-all">Show all</button>
@@ -142,7 +149,7 @@ class CoppiceSettings extends ReadingElement {
     for (const { target, isIntersecting } of entries)
       if (isIntersecting) {
         this.#near.unobserve(target);
-        BELOW[target.localName]?.().catch(() => toastError(NOT_LOADED, "Could not load the panel"));
+        BELOW[target.localName]?.load().catch(() => toastError(NOT_LOADED, "Could not load the panel"));
       }
   }
 
@@ -249,10 +256,16 @@ class CoppiceSettings extends ReadingElement {
     super.update();
     const words = this.#find.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const boxes = [...this.querySelectorAll(".settings-form .group-box")];
-    const found = boxes.filter((box) => show(box, words));
-    this.querySelector(".settings-form .nothing")?.toggleAttribute("hidden", found.length > 0);
-    for (const panel of this.querySelectorAll(Object.keys(BELOW).join()))
+    const found = boxes.filter((box) => show(box, words)).length;
+    let below = 0;
+    for (const panel of /** @type {NodeListOf<HTMLElement>} */ (this.querySelectorAll(PANELS))) {
+      const text = `${BELOW[panel.localName]?.words} ${panel.textContent}`.toLowerCase();
+      panel.hidden = !words.every((word) => text.includes(word));
+      if (!panel.hidden) below += 1;
       if (!customElements.get(panel.localName)) this.#near.observe(panel);
+    }
+    this.querySelector(".settings-form .nothing")?.toggleAttribute("hidden", found + below > 0);
+    this.querySelector(".settings-columns")?.toggleAttribute("hidden", found === 0 && below > 0);
   }
 
   /** Takes the settings of a file as unsaved changes. @param {HTMLInputElement} field */

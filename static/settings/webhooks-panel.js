@@ -78,7 +78,14 @@ class WebhooksPanel extends ReadingElement {
     this.#editing = id;
     this.#faults = [];
     this.update();
-    if (id !== null) /** @type {HTMLElement | null} */ (this.querySelector(".webhook-edit input"))?.focus();
+    if (id !== null) this.#toForm();
+  }
+
+  /** Brings the whole form into view, with the focus in its first field. */
+  #toForm() {
+    const form = this.querySelector(".webhook-edit");
+    form?.scrollIntoView({ block: "nearest" });
+    form?.querySelector("input")?.focus({ preventScroll: true });
   }
 
   /** @param {Api.WebhookSecret | null} made */
@@ -144,7 +151,8 @@ class WebhooksPanel extends ReadingElement {
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) this.#faults = error.faults;
       else toastError(error, "Could not save the webhook");
-      this.requestUpdate();
+      this.update();
+      if (this.#faults.length > 0) this.#toForm();
     }
     this.#saving = false;
   }
@@ -226,10 +234,14 @@ class WebhooksPanel extends ReadingElement {
   /** @param {Api.Webhook | null} hook */
   #form(hook) {
     const wrong = this.#faults.some(({ field }) => field === "url");
+    const faults = this.#faults.map(
+      ({ message }) => html`<p class="fault small" role="alert">${sentence(message)}</p>`,
+    );
     return html`<div class="webhook-edit">
       <label>Address
         <input type="text" inputmode="url" name="url" .value=${hook?.url ?? ""} placeholder="https://…"
           autocomplete="off" spellcheck="false" aria-invalid=${wrong}></label>
+      ${wrong && faults}
       <fieldset>
         <legend class="muted small">Events</legend>
         ${(this.#doc?.events ?? []).map(
@@ -240,7 +252,7 @@ class WebhooksPanel extends ReadingElement {
           </label>`,
         )}
       </fieldset>
-      ${this.#faults.map(({ message }) => html`<p class="fault small" role="alert">${sentence(message)}</p>`)}
+      ${!wrong && faults}
       <div>
         <button class="small primary" data-act="save-webhook">${hook ? "Save" : "Add"}</button>
         <button class="small" data-act="cancel-webhook">Cancel</button>

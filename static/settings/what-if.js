@@ -12,7 +12,7 @@ import { icon } from "../shared/icons.js";
 import { whatItDoes } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
-import { certaintyOfParts, mainGauge, titleOf } from "../shared/session-facts.js";
+import { certaintyOfParts, titleOf } from "../shared/session-facts.js";
 import { optionElements, planBar } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
@@ -195,7 +195,7 @@ export class WhatIf extends ReadingElement {
     const [saved, tried] = [this.#saved, this.#tried];
     const cut = this.#cut ?? aimShare(session);
     const choices = (this.#sessions ?? []).map(
-      (s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(mainGauge(s).utilization)})`]),
+      (s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(s.pruned.utilization)})`]),
     );
     return html`<div class="pad what-if-body">
       <label class="small muted" for="what-if-session">On the session</label>

@@ -13,9 +13,11 @@ from scoring.signals import SIGNALS, Signal
 from tests.browser.session_page import open_session
 from tests.browser.settings_page import of_type, open_below
 from tests.browser.waiting import hold, holds, intercept
-from tests.browser.writing import managed
+from tests.browser.writing import ClaudeFolder, managed
+from tests.browser.writing import words as some_words
 from tests.servers import Server
 from tests.webapp.providers.endpoints import answering, sending
+from webapp.bodies import PruneBody
 
 
 def weight(page: Page, name: str) -> Locator:
@@ -47,6 +49,29 @@ class TestTryingWithoutSessions:
         server.app.sessions.delete("large")
         expect(tried.locator("select")).to_contain_text("The small one")
         expect(tried).to_contain_text("With the saved settings")
+
+
+class TestTheSessionThatIsTried:
+    """The choice of the session in the what-if."""
+
+    def test_is_named_with_the_percent_of_its_bar(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:
+        """Both are of the pruned view, from which a plan starts, not of the agent's context."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        for i in range(20):
+            transcript.call("Bash", {"command": f"step {i}"}, some_words(900), tokens=6_000 * (i + 1))
+        transcript.assistant("Done.", tokens=125_000)
+        page.goto(f"{server.url}/sessions/{transcript.session}")
+        expect(page.locator(".msg")).not_to_have_count(0)
+        server.app.prunes.apply(transcript.session, PruneBody(max_tokens=40_000))
+        page.goto(f"{server.url}/settings")
+        tried = page.locator("what-if")
+        expect(tried).to_contain_text("With the saved settings")
+        percent = re.search(r"[\d.]+(?=\s%)", tried.locator(".plan-bars").inner_text())
+        assert percent is not None
+        expect(tried.locator("select")).to_contain_text(f"({percent[0]}\u202f%)")
 
 
 class TestWeights:
@@ -418,6 +443,18 @@ class TestFinding:
         expect(page.get_by_label("Find a setting")).to_have_value("")
         expect(page.get_by_role("heading", name="Target and aim")).to_be_visible()
 
+    def test_finds_a_panel_below_the_settings(self, page: Page, server: Server) -> None:
+        """A panel is found before it is loaded, and comes into view; those without the words are hidden."""
+        page.goto(f"{server.url}/settings")
+        find = page.get_by_label("Find a setting")
+        find.fill("webhook")
+        expect(page.get_by_role("button", name="Add webhook")).to_be_in_viewport()
+        expect(page.get_by_text("No setting has these words.")).to_be_hidden()
+        expect(page.locator("models-table")).to_be_hidden()
+        find.fill("")
+        expect(page.locator("models-table")).to_be_visible()
+        expect(page.get_by_role("heading", name="Target and aim")).to_be_visible()
+
     def test_is_not_what_finds_a_model(self, page: Page, server: Server) -> None:
         """The search field of the models finds models, and hides no setting."""
         open_below(page, server, "models-table")
@@ -600,6 +637,21 @@ def test_a_wrong_field_that_a_search_hides_is_shown(page: Page, server: Server) 
     page.get_by_role("button", name="Save", exact=True).click()
     expect(target).to_be_focused()
     expect(find).to_have_value("")
+
+
+class TestTheFormOfAWebhook:
+    """The form at the end of a long page."""
+
+    def test_is_in_view_with_what_is_wrong(self, page: Page, server: Server) -> None:
+        """The form scrolls into view when it opens, and the message about a bad address when it comes."""
+        open_below(page, server, "webhooks-panel")
+        page.get_by_role("button", name="Add webhook").click()
+        add = page.get_by_role("button", name="Add", exact=True).last
+        expect(add).to_be_in_viewport(ratio=1)
+        page.locator("webhooks-panel [name=url]").fill("nonsense")
+        page.keyboard.press("Enter")
+        expect(page.locator("webhooks-panel [role=alert]")).to_be_in_viewport(ratio=1)
+        expect(page.locator("webhooks-panel [name=url]")).to_be_focused()
 
 
 class TestWebhooks:
