@@ -124,7 +124,7 @@ class Decision:
         if head in self._mended:
             return self._mended[head]
         if head in self._dropped:
-            return Why("dropped", "dropped: taken out in this plan")
+            return Why("dropped", "dropped: chosen by you")
         first = self.history.drop_first
         if first and any(p in first for p in self.history.unit(head)):
             if self._last is not None and head in self._last.kept:

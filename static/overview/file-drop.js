@@ -174,7 +174,7 @@ function report(entry) {
 }
 
 /** @param {Imported} result */
-function imported({ session_id, title, source, added, known, skipped, problems }) {
+function imported({ session_id, title, source_label, added, known, skipped, problems }) {
   const counts = [
     `${counted(added, "message")} added`,
     known && `${number(known)} known already`,
@@ -187,7 +187,7 @@ function imported({ session_id, title, source, added, known, skipped, problems }
   </ul>`;
   return html`<p>
       ${session_id ? html`<a class="link" href=${pageOf(session_id)}>${title}</a>` : title}
-      <span class="muted">${[source, ...counts].filter(Boolean).join(" · ")}</span>
+      <span class="muted">${[source_label, ...counts].filter(Boolean).join(" · ")}</span>
     </p>
     ${problems.length > 0 && listed}`;
 }

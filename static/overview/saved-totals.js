@@ -44,7 +44,7 @@ class SavedTotals extends ReadingElement {
   template() {
     if (!this.#saved) return nothing;
     const { aftermath } = this.#saved;
-    const outcomes = aftermath && html`<p class="muted">${totalWords(aftermath)}.</p>`;
+    const outcomes = aftermath && html`<p class="muted">${totalWords(aftermath)}</p>`;
     return html`${savedWords(this.#saved)}${outcomes}`;
   }
 }
@@ -54,7 +54,7 @@ function savedWords({ tokens, calls, sessions, of_sessions, out, amount, at_leas
   if (tokens === 0 && out === 0) return nothing;
   if (tokens === 0)
     return html`<p class="muted">
-      Prunes took ${compact(out)} tokens out of the contexts. No call with fewer tokens was made yet.
+      Prunes freed ${compact(out)} tokens. No call has used a pruned context yet, so nothing is saved so far.
     </p>`;
   const least = at_least ? "at least " : "";
   const paid =

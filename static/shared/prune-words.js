@@ -74,29 +74,33 @@ function went(tokens, complete) {
   return tokens > 0 && `new work after ~${about(tokens)} tokens`;
 }
 
-/** All events in words: the means of those that can be compared, beside those of other calls.
+/** What agents do again, by the thing that is counted. @type {Record<(typeof THINGS)[number][0], string>} */
+const AGAIN = { files: "read", commands: "ran", errors: "met", said: "were told" };
+
+/** All events in sentences: the means of those that can be compared, beside those of other calls.
  * @param {Api.Aftermaths} value */
 export function totalWords({ kinds, calls, events, compared, elsewhere }) {
+  const list = new Intl.ListFormat("en");
   const names = kinds.map(({ kind, events: count }) =>
     counted(count, kind, kind === "summary" ? "summaries" : `${kind}s`),
   );
   const means = compared ?? events;
   const among = elsewhere && means.windows < events.windows ? ` (${number(means.windows)} compared)` : "";
   const again = THINGS.filter(([name]) => means[name] > 0 || (elsewhere?.[name] ?? 0) > 0).map(
-    ([name, noun, happens]) => {
+    ([name, noun]) => {
       const usual = elsewhere ? ` (usually ${decimal(elsewhere[name])})` : "";
-      return `${decimal(means[name])} ${means[name] === 1 ? noun : `${noun}s`} ${happens}${usual}`;
+      const things = `${decimal(means[name])} ${means[name] === 1 ? noun : `${noun}s`}`;
+      return `${AGAIN[name]} ${things} again${usual}`;
     },
   );
-  const mean = means.windows > 1 ? ", on average" : "";
+  const mean = means.windows > 1 ? " on average" : "";
+  const did = again.length > 0 ? list.format(again) : "did nothing again";
   const usual = elsewhere?.tokens ? ` (usually ~${about(elsewhere.tokens)})` : "";
   return [
-    `In up to ${number(calls)} calls after ${new Intl.ListFormat("en").format(names)}${among}${mean}: ${
-      again.length > 0 ? again.join(", ") : "nothing done again"
-    }`,
-    means.tokens !== null && `new work after ~${about(means.tokens)} tokens${usual}`,
-    !elsewhere && "nothing to compare with",
+    `Within ${counted(calls, "call")} after ${list.format(names)}${among}, agents${mean} ${did}.`,
+    means.tokens !== null && `New work began after ~${about(means.tokens)} tokens${usual}.`,
+    !elsewhere && "There is nothing to compare with.",
   ]
     .filter(Boolean)
-    .join("; ");
+    .join(" ");
 }

@@ -91,8 +91,8 @@ declare namespace Api {
   }
   interface Imported { imported: (ImportedSession | UnreadableFile)[]; }
   interface ImportedSession {
-    session_id: string; title: string | null; source: string; added: number; known: number; skipped: number;
-    problems: string[];
+    session_id: string; title: string | null; source: string; source_label: string; added: number;
+    known: number; skipped: number; problems: string[];
   }
   interface Kept {
     id: string; number: number; fate: string; reason: string | null; tokens: number; score: number;
@@ -362,8 +362,8 @@ declare namespace Api {
   interface TypeOverrides { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
   interface Undone { undone: number[]; restored_ids: string[]; session: Session; message: string; }
   interface UnreadableFile {
-    session_id: null; title: string; source: null; added: number; known: number; skipped: number;
-    problems: string[];
+    session_id: null; title: string; source: null; source_label: null; added: number; known: number;
+    skipped: number; problems: string[];
   }
   interface Verdict {
     kind: "empty" | "over" | "fine" | "clear" | "wait" | "above" | "resume" | "now"; text: string;

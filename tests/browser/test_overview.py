@@ -478,7 +478,7 @@ class TestSavings:
         expect(page.locator("saved-totals")).to_have_text("")
         server.app.prunes.apply(session, PruneBody(max_tokens=20_000))
         page.reload()
-        expect(page.locator("saved-totals")).to_contain_text("No call with fewer tokens was made yet")
+        expect(page.locator("saved-totals")).to_contain_text("No call has used a pruned context yet")
         feed(server, session, 2, tokens=20)
         page.reload()
         expect(page.locator("saved-totals")).to_contain_text(
@@ -498,7 +498,9 @@ class TestSavings:
         server.app.aftermaths.count("s")
         page.goto(server.url)
         expect(page.locator("saved-totals")).to_contain_text(
-            re.compile(r"In up to 20 calls after 1 compaction: 1 file read again; .*nothing to compare with")
+            re.compile(
+                r"Within 20 calls after 1 compaction, agents read 1 file again\. .*nothing to compare with"
+            )
         )
         page.get_by_role("link", name="Fix the login race", exact=True).click()
         line = page.locator(".chart-after li")

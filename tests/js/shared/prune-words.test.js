@@ -122,8 +122,8 @@ describe("the calls after all events", () => {
     const elsewhere = { ...ELSEWHERE, files: 0.3, tokens: 210 };
     assert.equal(
       totalWords({ kinds, calls: 20, events, compared, elsewhere }),
-      "In up to 20 calls after 4 compactions, 2 summaries, and 1 prune (5 compared), on average: 2 files " +
-        "read again (usually 0.3); new work after ~4,100 tokens (usually ~210)",
+      "Within 20 calls after 4 compactions, 2 summaries, and 1 prune (5 compared), agents on average " +
+        "read 2 files again (usually 0.3). New work began after ~4,100 tokens (usually ~210).",
     );
   });
   it("of one event are no means", () =>
@@ -135,15 +135,15 @@ describe("the calls after all events", () => {
         compared: null,
         elsewhere: null,
       }),
-      "In up to 20 calls after 1 prune: 2 files read again; new work after ~900 tokens; " +
-        "nothing to compare with",
+      "Within 20 calls after 1 prune, agents read 2 files again. New work began after ~900 tokens. " +
+        "There is nothing to compare with.",
     ));
   it("say where there is nothing to compare with", () => {
     // X25
     assert.equal(
       totalWords({ kinds: kinds.slice(0, 1), calls: 20, events, compared: null, elsewhere: null }),
-      "In up to 20 calls after 4 compactions, on average: 1.8 files read again, 0.5 messages said again by " +
-        "the user; new work after ~4,100 tokens; nothing to compare with",
+      "Within 20 calls after 4 compactions, agents on average read 1.8 files again and were told 0.5 " +
+        "messages again. New work began after ~4,100 tokens. There is nothing to compare with.",
     );
   });
 });

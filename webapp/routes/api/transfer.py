@@ -111,8 +111,9 @@ class Progress:
 def unreadable(name: str, error: Exception) -> UnreadableFile:
     """Return the entry of a file that could not be read, for an import of several files."""
     return UnreadableFile(
-        session_id=None, title=name, source=None, added=0, known=0, skipped=0, problems=[str(error)]
-    )
+        session_id=None, title=name, source=None, source_label=None, added=0, known=0, skipped=0,
+        problems=[str(error)],
+    )  # fmt: skip
 
 
 def import_json(app: App, sent: FileUpload) -> Imported:

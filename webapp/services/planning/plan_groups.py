@@ -16,7 +16,7 @@ LABELS = {
     "below_cut": "score below the cut",
     "too_large": "dropped to make room",
     "older": "older than what fits",
-    "dropped": "taken out in this plan",
+    "dropped": "chosen by you",
     "dropped_first": "marked to go first",
     "summarised": "covered by the summary",
     "opening": "the list has to begin with a user message",

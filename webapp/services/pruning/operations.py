@@ -124,7 +124,9 @@ class OperationService:
             undone=numbers,
             restored_ids=list(restored),
             session=session_answer(session),
-            message=_undone_words(live, len(restored)),
+            message=_undone_words(
+                live, len(restored), len({i.no for i in change.items if i.change == "shortened"})
+            ),
         )
 
     def _take_back(self, change: ContextChange, operation: OperationRow) -> None:
@@ -293,10 +295,13 @@ def _with_pin(unit: Iterable[MessageRow], pinned: int, otherwise: str) -> list[i
     return found
 
 
-def _undone_words(operations: Sequence[OperationRow], restored: int) -> str:
+def _undone_words(operations: Sequence[OperationRow], restored: int, lengthened: int) -> str:
+    """Return what was undone, with the messages that are back and the outputs that are no longer shortened."""
     kind = operations[0].kind.replace("_", " ")
     what = f"{kind} undone" if len(operations) == 1 else f"{len(operations)} operations undone"
-    return f"{what}, {counted(restored, 'message')} back" if restored else what
+    messages = f", {counted(restored, 'message')} back" if restored else ""
+    outputs = f", {counted(lengthened, 'output')} in full again" if lengthened else ""
+    return what + messages + outputs
 
 
 def _regions(noted: Mapping[str, int] | None, certainty: Certainty) -> list[Region] | None:

@@ -12,6 +12,8 @@ class ImportedSession:
     session_id: str
     title: str | None
     source: str
+    source_label: str
+    """The agent's name, for people."""
     added: int
     """Messages that are new."""
     known: int
@@ -30,6 +32,7 @@ class UnreadableFile:
     title: str
     """The file's name."""
     source: None
+    source_label: None
     added: int
     known: int
     skipped: int

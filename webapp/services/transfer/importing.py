@@ -26,6 +26,7 @@ from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
 from webapp.services.ingest.record_batches import Tally
 from webapp.services.session.environment import Environment
+from webapp.services.session.gauges import source_label
 from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.list_files import read_file
 from webapp.services.transfer.own_format import OwnFormat, imported
@@ -198,8 +199,8 @@ class Importing:
 
 def _refused(file: TranscriptFile, error: CoppiceError) -> ImportedSession:
     return ImportedSession(
-        session_id=file.session_id, title=file.title, source=file.source, added=0, known=0, skipped=0,
-        problems=[str(error)],
+        session_id=file.session_id, title=file.title, source=file.source,
+        source_label=source_label(file.source), added=0, known=0, skipped=0, problems=[str(error)],
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from webapp.agents.recognise import COPPICE
 from webapp.errors import Malformed, RefusedRow
 from webapp.events import SessionCreated, SessionUpdated
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer, shown_title
+from webapp.services.session.gauges import session_answer, shown_title, source_label
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
 from webapp.services.transfer.answers import ImportedSession
@@ -182,6 +182,7 @@ def imported(
         session_id=row.id,
         title=shown_title(row),
         source=row.source,
+        source_label=source_label(row.source),
         added=added,
         known=known,
         skipped=skipped,

@@ -43,8 +43,19 @@ class TestShortening:
         assert all("ERROR: it broke" in text and len(text) < len(LONG) / 2 for text in outputs)
         inside = app.operations.one(session, done.operation.n).items
         assert all("by you" in item.reason for item in inside)
-        app.operations.undo(session, done.operation.n)
+        undone = app.operations.undo(session, done.operation.n)
+        assert undone.message == "prune undone, 2 outputs in full again"
         assert app.context.get(session, "openai").messages == whole
+
+    def test_names_who_chose_what_is_dropped(self, app: App, session: str) -> None:  # X3
+        """The reason of a dropped message and of its group is the choice; the undo names messages and outputs."""
+        drop, shorten = [mid(app, session, 1)], [mid(app, session, 3)]
+        plan = app.prunes.plan(session, PlanBody(max_tokens=PLENTY, drop=drop, shorten=shorten))
+        assert [m.reason for m in plan.removed] == ["dropped: chosen by you"]
+        assert "chosen by you" in [group.label for group in plan.groups]
+        done = app.prunes.apply(session, PruneBody(plan_id=plan.plan_id))
+        undone = app.operations.undo(session, done.operation.n)
+        assert undone.message == "prune undone, 1 message back, 1 output in full again"
 
     def test_can_be_combined_with_a_prune(self, app: App, session: str) -> None:
         """Chosen messages are either dropped by the plan or shortened."""

@@ -49,6 +49,7 @@ class TestLists:
         """All three give the same messages."""
         [imported] = app.importing.import_file("chat.json", data)
         assert (imported.added, imported.title, imported.source) == (4, "chat", "import")
+        assert imported.source_label == "import"
         assert app.context.get(imported.session_id, "openai").messages == TURNS
 
     def test_add_only_new_messages(self, app: App) -> None:
