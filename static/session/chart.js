@@ -127,16 +127,20 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-d
 const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const DAY = 86_400;
+/** @param {number} one @param {number} other both milliseconds */
+const isSameDay = (one, other) => new Date(one).toDateString() === new Date(other).toDateString();
 
 /** The labels of a time scale in the reader's locale: days where the ticks are days, else times, with the day
- * where a new one begins. Repeated labels are empty. @param {number[]} ticks seconds */
-export function timeLabels(ticks) {
+ * where a new one begins, and before the first one unless it is today. Repeated labels are empty.
+ * @param {number[]} ticks seconds @param {number} now milliseconds */
+export function timeLabels(ticks, now) {
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
   const time = step < 60 ? seconds : clock;
   const labels = ticks.map((tick, i) => {
     const date = day.format(tick * 1000);
     if (step >= DAY) return date;
     const before = ticks[i - 1];
+    if (before === undefined && !isSameDay(tick * 1000, now)) return `${date}, ${time.format(tick * 1000)}`;
     return before !== undefined && day.format(before * 1000) !== date ? date : time.format(tick * 1000);
   });
   return labels.map((label, i) => (label === labels[i - 1] ? "" : label));

@@ -111,7 +111,8 @@ export class TokenChart extends CoppiceElement {
       this.requestUpdate();
     };
     this.listen(document, "coppice:theme", recolour);
-    this.listen(matchMedia("(prefers-color-scheme: dark)"), "change", recolour);
+    for (const media of ["(prefers-color-scheme: dark)", "print"])
+      this.listen(matchMedia(media), "change", recolour);
   }
 
   stop() {
@@ -472,7 +473,7 @@ function axesOf(time, family, colour, last) {
       grid: { show: false },
       size: 28,
       space: 90,
-      values: (_, ticks) => (time ? timeLabels(ticks) : ticks.map(whole)),
+      values: (_, ticks) => (time ? timeLabels(ticks, Date.now()) : ticks.map(whole)),
     },
     {
       ...axis,

@@ -52,10 +52,12 @@ export function tokens(value, certainty) {
   return (isRough(value, certainty) ? "~" : "") + whole.format(value);
 }
 
-/** What something adds, short: "+4.1k", and "~+4.1k" for an estimate. @param {number} value
+/** What something adds, short: "+4.1k", and "+~4.1k" for an estimate. @param {number} value
  * @param {string} [certainty] */
-export const gain = (value, certainty) =>
-  `${isRough(value, certainty) ? "~" : ""}${value > 0 ? "+" : ""}${compact(value)}`;
+export function gain(value, certainty) {
+  const sign = value > 0 ? "+" : value < 0 ? "−" : "";
+  return `${sign}${isRough(value, certainty) ? "~" : ""}${compact(Math.abs(value))}`;
+}
 
 /** Bytes in decimal units: 62,700,000 as "62.7 MB". @param {number} bytes */
 export function size(bytes) {
@@ -108,7 +110,7 @@ export function until(iso, now) {
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 /** @type {Intl.DateTimeFormatOptions} */
-const MINUTES = { hour: "2-digit", minute: "2-digit" };
+const MINUTES = { hour: "numeric", minute: "2-digit" };
 const today = new Intl.DateTimeFormat(undefined, MINUTES);
 const otherDay = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...MINUTES });
 

@@ -236,7 +236,7 @@ class TestTheChart:
         for n in range(6):
             transcript.call("Bash", {"command": f"ls {n}"}, words(60))
         open_followed(page, server, transcript.session)
-        page.locator(".chart-steps").get_by_role("button", name="Read spec.md ~+3").click()
+        page.locator(".chart-steps").get_by_role("button", name="Read spec.md +~3").click()
         opened = page.locator(".msg[data-open=true]")
         expect(opened.locator(".m-number")).to_have_text("3")
         expect(opened.locator(".m-open")).to_be_focused()

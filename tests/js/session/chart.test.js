@@ -125,21 +125,28 @@ describe("the place of a change", () => {
 
 describe("the labels of a time scale", () => {
   const noon = new Date(2026, 0, 1, 12).getTime() / 1000;
+  const now = noon * 1000 + 1;
   it("are days where the ticks are days", () => {
-    const [first, second] = timeLabels([noon, noon + 86_400]);
+    const [first, second] = timeLabels([noon, noon + 86_400], now);
     assert.notEqual(first, second);
     assert.match(String(first), /1/);
     assert.doesNotMatch(String(first), /12/);
   });
   it("do not repeat a time", () => {
-    const labels = timeLabels([noon, noon + 0.2, noon + 0.4, noon + 1]);
+    const labels = timeLabels([noon, noon + 0.2, noon + 0.4, noon + 1], now);
     assert.deepEqual(labels.slice(1, 3), ["", ""]);
     assert.notEqual(labels[3], "");
   });
   it("are times, with the day where another one begins", () => {
-    const labels = timeLabels([noon, noon + 6 * 3600, noon + 12 * 3600]);
+    const labels = timeLabels([noon, noon + 6 * 3600, noon + 12 * 3600], now);
     assert.match(String(labels[0]), /12/);
-    assert.equal(labels[2], timeLabels([noon + 86_400 - 3600, noon + 2 * 86_400])[0]);
+    assert.equal(labels[2], timeLabels([noon + 86_400 - 3600, noon + 2 * 86_400], now)[0]);
+  });
+  it("begin with the day unless it is today", () => {
+    const [ticks, later] = [[noon, noon + 600], now + 86_400_000];
+    assert.match(String(timeLabels(ticks, later)[0]), /^Jan 1, 12:00/);
+    assert.match(String(timeLabels(ticks, now)[0]), /^12:00/);
+    assert.match(String(timeLabels(ticks, later)[1]), /^12:10/);
   });
 });
 

@@ -66,7 +66,7 @@ describe("numbers", () => {
   it("that are added have a plus sign, after the mark of an estimate", () =>
     assert.deepEqual(
       [gain(4_120), gain(4_120, "estimated"), gain(0, "estimated"), gain(-12, "calibrated")],
-      ["+4.1k", "~+4.1k", "0", "−12"],
+      ["+4.1k", "+~4.1k", "0", "−12"],
     ));
   it("are exact at zero, and negative with a real minus sign", () => {
     assert.equal(tokens(0, "estimated"), "0");
