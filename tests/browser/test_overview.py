@@ -298,6 +298,26 @@ class TestTheTable:
         page.get_by_role("button", name="By project").click()
         expect(heads.first).to_contain_text("site")
 
+    def test_is_printed_light_and_without_controls(self, page: Page, server: Server) -> None:
+        """A print has the rows, on white, and neither buttons nor navigation."""
+        managed(server, 2)
+        page.goto(server.url)
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        page.emulate_media(media="print")
+        expect(page.locator(":is(nav, button:not(.bare), input, select):visible")).to_have_count(0)
+        expect(page.locator("tr.session-row")).to_be_visible()
+        assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+        page.emulate_media(media="screen")
+
+    def test_aligns_long_numbers(self, page: Page, server: Server) -> None:
+        """An estimate beside a limit of seven digits ends where the column does."""
+        managed(server, 120, model="gpt-4.1")
+        page.goto(server.url)
+        cell = page.locator("tr.session-row td.c-tokens")
+        expect(cell).to_contain_text(re.compile(r"~1\d\d,\d{3}.*/ 1,\d{3},\d{3}"))
+        assert cell.evaluate("one => one.scrollWidth <= one.clientWidth")
+
     def test_tells_similar_titles_apart(self, page: Page, server: Server) -> None:
         """A beginning shared by three titles is cut, and equal titles show their time."""
         for end in ("log in", "list the depots", "read the file"):

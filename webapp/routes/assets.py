@@ -60,6 +60,7 @@ SHEETS = (
     "styles/history.css",
     "styles/settings.css",
     "styles/pages.css",
+    "styles/print.css",
 )
 # The style sheets of the widget, as a module that exports their text: those of a page do not reach a shadow root.
 WIDGET_SHEET = "widget/sheet.js"
