@@ -461,7 +461,7 @@ class CoppiceSession extends CoppiceElement {
       <div class="columns">
         <message-list session-id=${this.sessionId} plan-id=${plan}
           ?awaits-plan=${tab === "plan" && !this.#plan} ?followed=${session.kind === "followed"}
-          certainty=${certaintyOfParts(session.pruned)}></message-list>
+          certainty=${certaintyOfParts(session.pruned)} strategy=${session.strategy.name}></message-list>
         ${side(session, tab ?? "heaviest", sheet, tab !== null && tab === unloaded)}
       </div>
       <resume-dialog></resume-dialog>`;

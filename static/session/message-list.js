@@ -35,6 +35,11 @@ export class MessageList extends CoppiceElement {
   #picked = new PickedRows(this);
   #listing = new Listing(this, this.#viewport, this.#picked);
 
+  /** The strategy that gives the scores. */
+  get #strategy() {
+    return this.getAttribute("strategy") ?? "";
+  }
+
   /** The certainty of the tokens of all messages. */
   get #certainty() {
     return this.getAttribute("certainty") ?? "";
@@ -420,7 +425,8 @@ export class MessageList extends CoppiceElement {
       most,
       certainty: this.#certainty,
     });
-    const detail = isOpen && messageDetail(message, open.get(id)?.full ?? null, whole.has(id));
+    const detail =
+      isOpen && messageDetail(message, open.get(id)?.full ?? null, whole.has(id), this.#strategy);
     return html`<div class="item" role="presentation" data-index=${index} .style=${place}
       >${row}${detail || nothing}</div>`;
   }

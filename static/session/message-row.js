@@ -4,7 +4,7 @@ import { html, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { signalColour, signalSwatch } from "../shared/session-parts.js";
-import { fateName, plainReason, signalName } from "../shared/words.js";
+import { fateName, plainReason, signalName, strategyName, weighsMentions } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./rows.js";
 
 /** One part of a message. @typedef {{ type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" |
@@ -20,11 +20,11 @@ const CONTROL = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f\x7f]/g;
 /** Characters shown of a part at first: a long output would block the page. */
 export const SHOWN_CHARS = 12_000;
 
-/** @param {{ score: number | null }} message */
+/** The score, rounded from what the open row shows of it. @param {{ score: number | null }} message */
 export const scoreNumber = ({ score }) =>
   score === null
     ? html`<span class="muted">–</span>`
-    : html`<span class="score-number">${decimal(score, 0)}</span>`;
+    : html`<span class="score-number">${decimal(Number(score.toFixed(1)), 0)}</span>`;
 
 /** @param {{ fate: string, reason: string | null }} message */
 export function fateLine({ fate, reason }) {
@@ -126,8 +126,8 @@ function stateIcons({ is_error, pinned, drop_first, shortened }) {
 
 /** The detail of an open row. @param {Api.Message} message
  * @param {Api.MessageFull | string | null} full the message, the error, or null while it is read
- * @param {boolean} whole */
-export function messageDetail(message, full, whole) {
+ * @param {boolean} whole @param {string} [strategy] that gave the score */
+export function messageDetail(message, full, whole, strategy = "") {
   const facts = [
     message.at && moment(message.at),
     message.turn && `turn ${number(message.turn)}`,
@@ -141,7 +141,7 @@ export function messageDetail(message, full, whole) {
   return html`<div class="msg-detail" role="row" data-of=${message.id}><div role="cell" class="m-detail">
     ${content(message, full, whole)}
     <div class="m-facts">
-      ${signalTable(rated(message, full))}
+      ${signalTable(rated(message, full), strategy)}
       <p class="small muted">${facts.join(" · ")}</p>
       <div class="row m-acts">${actions(message).map(button)}</div>
     </div>
@@ -189,10 +189,19 @@ function rated(message, full) {
   return known || full === null || typeof full === "string" ? message : full;
 }
 
-/** @param {Api.Message} message */
-function signalTable({ score, signals, contributions }) {
+/** Says why a message has no points. @param {string} strategy */
+const noneNeeded = (strategy) => html`<tfoot>
+  <tr><td colspan="4">
+    ${strategyName(strategy)} rates the names and lines of a message; this one has none that are
+    needed later.
+  </td></tr>
+</tfoot>`;
+
+/** @param {Api.Message} message @param {string} strategy */
+function signalTable({ score, signals, contributions }, strategy) {
   const names = Object.keys(contributions);
   if (score === null || names.length === 0) return "";
+  const none = weighsMentions(strategy) && names.every((name) => contributions[name] === 0);
   return html`<table class="signals">
     <caption class="sr">Parts of the score</caption>
     <thead>
@@ -218,6 +227,7 @@ function signalTable({ score, signals, contributions }) {
         <th scope="row">Score</th><td></td><td class="num">${fixed(score, 1)}</td><td></td>
       </tr>
     </tbody>
+    ${none && noneNeeded(strategy)}
   </table>`;
 }
 

@@ -260,6 +260,19 @@ class TestMessages:
         expect(row(page, 2)).to_contain_text("Bash pytest -q")
 
 
+class TestANarrowList:
+    """The messages on a phone."""
+
+    def test_has_scores(self, page: Page, server: Server) -> None:
+        """They stand beside the tokens, with their name, because no heads name the columns there."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(f"{server.url}/sessions/{managed(server, 20)}")
+        score = page.locator(".msg .m-score").first
+        expect(score).to_be_visible()
+        expect(score).to_have_text(re.compile(r"^\d+$"))
+        assert "score" in score.evaluate("one => getComputedStyle(one, '::before').content")
+
+
 class TestHistory:
     """The list of operations."""
 

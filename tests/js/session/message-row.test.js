@@ -65,6 +65,8 @@ describe("an open row", () => {
 describe("a score", () => {
   it("is a whole number, and its parts are in the open row", () =>
     assert.match(markup(scoreNumber(message({ score: 57.4 }))), />57</));
+  it("is rounded from the score of the open row", () =>
+    assert.match(markup(scoreNumber(message({ score: 63.46 }))), />64</)); // which is 63.5 there
   it("is a dash for a message that has none", () =>
     assert.match(markup(scoreNumber(message({ score: null }))), />–</));
 });
@@ -105,6 +107,15 @@ describe("an open row", () => {
   it("shows a long part in full only on request", () => {
     assert.match(markup(messageDetail(full, full, false)), /Show all/);
     assert.doesNotMatch(markup(messageDetail(full, full, true)), /Show all/);
+  });
+  it("says of a message without points that Foresight rates names and lines", () => {
+    const none = { score: 0, signals: { recency: 0, role: 0 }, contributions: { recency: 0, role: 0 } };
+    const some = { score: 40, signals: { recency: 1, role: 0 }, contributions: { recency: 40, role: 0 } };
+    /** @param {Partial<Api.Message>} given @param {string} strategy */
+    const shown = (given, strategy) => markup(messageDetail(message(given), null, false, strategy));
+    assert.match(shown(none, "foresight"), /names and lines of a message; this one has none/);
+    assert.doesNotMatch(shown(some, "foresight"), /names and lines/);
+    assert.doesNotMatch(shown(none, "score"), /names and lines/);
   });
   it("cuts no character in half", () => {
     const part = { type: /** @type {const} */ ("text"), text: `${"y".repeat(SHOWN_CHARS - 1)}😀 and more` };
