@@ -161,6 +161,8 @@ class Decoder:
         yield from self._meta.changed(
             title=title, cwd=cwd, version=version, parent=origin.parent_id, agent_type=origin.agent_type
         )
+        if self._replaying or self._own_start:
+            yield Meta(inherits=True)
 
     def _is_before_own(self, row: dict[str, Any]) -> bool:
         """Return whether a row's number says that it is the parent's; from the first own one on, none is a copy."""

@@ -250,6 +250,7 @@ class TestContextChanges:
         ]
         records = fed(codex.Decoder(), [{**row, "ordinal": n} for n, row in enumerate(rows)])
         assert [text for _, text in said(records)] == ["a task", "more"]
+        assert any(isinstance(one, Meta) and one.inherits for one in records)
 
     def test_a_copy_without_turn_ids_ends_with_the_first_later_row(self) -> None:
         """In a file without turn ids, rows written in the session's first moment are the copy."""
