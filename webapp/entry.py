@@ -13,6 +13,10 @@ def main() -> int:
     open_closed_streams()
     try:
         return run_command()
+    except KeyboardInterrupt:  # while modules are loaded; `cli.main` handles a later one
+        with suppress(OSError):
+            sys.stderr.write("coppice: stopped\n")
+        return 1
     finally:
         close_broken_streams()
 
