@@ -113,7 +113,8 @@ class Connections(Engine):
         refuse_newer(str(self.path), applied - step_names())
 
     def _migrate(self) -> None:
-        connection = self._thread_connection().connection
+        own = self._thread_connection()
+        connection = own.connection
         if not (waiting := migrations.pending(Database(connection))):
             return
         if self.read_only:
@@ -130,7 +131,7 @@ class Connections(Engine):
             seal_again(connection, parts_to_seal([step.name for step in waiting]))
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            own.roll_back()
             raise
         finally:
             connection.text_factory = str

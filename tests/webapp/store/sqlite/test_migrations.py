@@ -80,6 +80,20 @@ class TestInterruptedMigrations:
             assert [row.id for row in again.sessions.all()] == ["s"]
             assert list(again.verify()) == []
 
+    def test_name_the_cause_where_sqlite_has_ended_the_transaction(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """SQLite rolls back by itself on some errors, such as a full disk."""
+        self.older(tmp_path / "a.db")
+
+        def fail(own: sqlite3.Connection, *_: object) -> None:
+            own.execute("ROLLBACK")
+            raise sqlite3.OperationalError("database or disk is full")
+
+        monkeypatch.setattr(connection, "seal_again", fail)
+        with pytest.raises(FullDisk):
+            Store(tmp_path / "a.db")
+
     def test_do_not_come_of_a_text_that_is_no_utf_8(self, tmp_path: Path) -> None:
         """The database opens, and the text stays for `verify` to report."""
         path = tmp_path / "a.db"
