@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import resource
 import shutil
 import sqlite3
 from contextlib import closing
@@ -36,6 +38,27 @@ class TestImporting:
         assert "2 messages added" in run("import", chat).out
         again = run("import", chat)
         assert (again.code, "0 messages added, 2 known" in again.out) == (0, True)
+
+    @pytest.mark.parametrize("kind", ["list", "transcript"])
+    def test_leaves_no_empty_session_on_a_full_disk(self, run: Run, chat: Path, db: Path, kind: str) -> None:
+        """The error is right: nothing was stored. With room again the same import works."""
+        rng = random.Random(1)
+        said = [{"role": "user", "content": rng.randbytes(10_000).hex()} for _ in range(40)]
+        rows = [
+            {"type": "user", "uuid": f"u{n}", "sessionId": "s", "message": one} for n, one in enumerate(said)
+        ]
+        chat.write_text(json.dumps(said) if kind == "list" else "\n".join(map(json.dumps, rows)) + "\n")
+        Store(db).close()
+        allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (db.stat().st_size + 200_000, allowed[1]))
+        try:
+            done = run("import", chat)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
+        assert (done.code, len(done.err.splitlines())) == (1, 1)
+        with closing(Store(db)) as store:
+            assert store.sessions.everything() == []
+        assert "40 messages added" in run("import", chat).out
 
     def test_adds_new_messages_of_a_longer_version(self, run: Run, chat: Path) -> None:
         """Messages that are stored already are not added again."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
@@ -19,7 +20,8 @@ from webapp.agents.reading.tail import no_text
 from webapp.agents.reading.text import Content
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile
-from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, refuse_unknown
+from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, StoreError, refuse_unknown
+from webapp.events import SessionDeleted
 from webapp.services.catalog.sessions import SessionService
 from webapp.services.ingest.batch_writer import Added
 from webapp.services.ingest.ingest import Ingest
@@ -45,7 +47,7 @@ class Importing:
     def __init__(
         self, environment: Environment, ingest: Ingest, sessions: SessionService, own: OwnFormat
     ) -> None:
-        self._store = environment.store
+        self._environment, self._store = environment, environment.store
         self._ingest, self._sessions, self._own = ingest, sessions, own
 
     def import_file(
@@ -111,11 +113,32 @@ class Importing:
     ) -> Added:
         """Append what a file `name` says to its session, which is created with `path` and `model` if it is missing."""
         records = self._asked(file.session_id, said)
-        self._ingest.ensure(
-            file.session_id, file.source, asked=True, parent_id=file.parent_id, path=path, title=file.title,
-            agent_type=file.agent_type, model=model,
-        )  # fmt: skip
-        return self._ingest.append_records(file.session_id, records, whole_file=True, file=name)
+        with self._removed_if_empty(file.session_id):
+            self._ingest.ensure(
+                file.session_id, file.source, asked=True, parent_id=file.parent_id, path=path, title=file.title,
+                agent_type=file.agent_type, model=model,
+            )  # fmt: skip
+            return self._ingest.append_records(file.session_id, records, whole_file=True, file=name)
+
+    @contextmanager
+    def _removed_if_empty(self, session_id: str) -> Iterator[None]:
+        """Remove the session if this block creates it and the store then fails before it has a message."""
+        before = self._store.sessions.find(session_id)
+        try:
+            yield
+        except StoreError:
+            if before is None or before.deleted_at is not None:
+                with suppress(CoppiceError):  # the first error is the cause
+                    self._remove_empty(session_id, before.deleted_at if before else None)
+            raise
+
+    def _remove_empty(self, session_id: str, marker_at: int | None) -> None:
+        with self._environment.lock(session_id), self._store.write(session_id):
+            row = self._store.sessions.get(session_id)
+            if row.next_seq:
+                return
+            self._store.sessions.remove(row, marker_at)
+        self._environment.bus.publish(SessionDeleted(session_id))
 
     # -- transcripts
 
@@ -165,23 +188,25 @@ class Importing:
         decoded, model = file.decoded, model or file.model
         ids = ids_of(decoded.messages)
         row = session_of(self._store, ids)
-        session_id = (
-            row.id if row is not None else self._new(name, ids, decoded.format, decoded.envelope, model)
-        )
-        added = self._ingest.append_list(session_id, decoded.messages, ids, model)
+        session_id = row.id if row is not None else self._new_id(name, ids)
+        with self._removed_if_empty(session_id):
+            if row is None:
+                self._create(session_id, name, decoded.format, decoded.envelope, model)
+            added = self._ingest.append_list(session_id, decoded.messages, ids, model)
         added.skipped += file.skipped
         added.problems += file.problems
         self._ingest.note_problems(session_id, Tally(file.skipped, file.problems), True, name)
         return self._answer(session_id, added)
 
-    def _new(
-        self, name: str, ids: list[str], wire_format: str, envelope: Mapping[str, Any], model: str | None
-    ) -> str:
+    def _new_id(self, name: str, ids: list[str]) -> str:
         digest = hashlib.blake2b(f"{ids[-1]} {name}".encode(), digest_size=6).hexdigest()
-        session_id = f"import-{digest}"
-        found = self._store.sessions.find(session_id)
-        if found is not None:
-            session_id = f"import-{hashlib.blake2b(ids[-1].encode(), digest_size=10).hexdigest()}"
+        if self._store.sessions.find(f"import-{digest}") is None:
+            return f"import-{digest}"
+        return f"import-{hashlib.blake2b(ids[-1].encode(), digest_size=10).hexdigest()}"
+
+    def _create(
+        self, session_id: str, name: str, wire_format: str, envelope: Mapping[str, Any], model: str | None
+    ) -> None:
         tools = envelope.get("tools")
         self._sessions.create(
             id=session_id, title=PurePath(name).stem, model=model, source="import", format=wire_format,
@@ -190,7 +215,6 @@ class Importing:
         if envelope:
             with self._store.write(session_id):
                 self._store.sessions.update(self._store.sessions.get(session_id).key, envelope=dict(envelope))
-        return session_id
 
     def _answer(self, session_id: str, added: Added) -> ImportedSession:
         row = self._store.sessions.get(session_id)
