@@ -28,6 +28,7 @@ class ClientBody:
     def __init__(self, environ: Environ, *, copied: bool) -> None:
         self._input = environ["wsgi.input"]
         self._pieces: list[bytes] = []
+        self.broke_off = False
         # Bytes of the whole, and those that have not arrived; None if only its end will tell.
         self.length: int | None = None
         self._missing: int | None = None
@@ -79,9 +80,11 @@ class ClientBody:
         try:
             data = bytes(self._input.read(size))
         except (OSError, ValueError) as error:
+            self.broke_off = True
             raise ClientGone(f"the request broke off: {error}") from error
         if self._missing is not None:
             if not data:
+                self.broke_off = True
                 raise ClientGone("the request broke off")
             self._missing -= len(data)
         elif not data:

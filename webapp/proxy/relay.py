@@ -81,6 +81,7 @@ class Relay:
     ) -> None:
         self._providers, self._copies, self._scripts = providers, copies, scripts
         self._watch = DisconnectWatcher()
+        self._down: set[str] = set()  # the providers that gave the last call no answer
 
     def close(self) -> None:
         """Stop handing over copies, and close all connections."""
@@ -139,10 +140,28 @@ class Relay:
             answer = self._send(one, call)
             one.status, one.answer_coding = answer.code, coding_of(answer.headers)
             self._begin(start_response, answer)
-        except BaseException:
+        except BaseException as error:
             self._watch.remove(client)
+            if isinstance(error, ProviderGone) and not (call.ended or one.body.broke_off):
+                self._note_failure(one.provider, error)
             raise
+        self._note_answer(one.provider)
         return self._stream(one, client, answer)
+
+    def _note_failure(self, provider: str, reason: ProviderGone) -> None:
+        """Log the first of several calls to which a provider gave no answer."""
+        if provider not in self._down:
+            self._down.add(provider)
+            log.warning(
+                "%s. Its clients get no answer either until it does; check the network and `--%s`, its address",
+                reason,
+                provider,
+            )
+
+    def _note_answer(self, provider: str) -> None:
+        if provider in self._down:
+            self._down.discard(provider)
+            log.warning("%s answers again", self._providers[provider].address)
 
     def _begin(self, start_response: StartResponse, answer: Answer) -> None:
         """Send the head of an answer. Raises ProviderGone if it cannot be sent, as one that is not HTTP."""

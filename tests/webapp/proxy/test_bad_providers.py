@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +12,18 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.ports import free_port
 from tests.waiting import until
 from tests.webapp.proxy.bare_provider import BareProvider
 from tests.webapp.proxy.conftest import running_proxy
+from webapp.proxy.copy_sender import CopySender
+from webapp.proxy.relay import Relay
+from webapp.proxy.scripts import Scripts
+from webapp.proxy.upstream import Provider, ProviderGone
 
 EVENT = b"event: ping\ndata: {}\n\n"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+OK = HEAD + b"content-length: 0\r\n\r\n"
 CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
 CHUNK = b"%x\r\n%s\r\n" % (len(EVENT), EVENT)
 RATE = b'{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}'
@@ -183,3 +190,37 @@ class TestAProviderThatFails:
         """The proxy invents no answer of an unreachable provider."""
         with running_proxy("http://127.0.0.1:9", "http://127.0.0.1:9", tmp_path) as url:
             assert seen(f"{url}/anthropic") in (("NetworkError",), ("ProtocolError",))
+
+    def test_that_is_unreachable_is_logged_once(
+        self,
+        fails: Fails,
+        caplog: pytest.LogCaptureFixture,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> None:  # X13
+        """The proxy names the address and what to check, and says when the provider answers again."""
+        monkeypatch.setenv("COPPICE_HINTS", str(tmp_path))
+        dead = f"http://127.0.0.1:{free_port()}"
+        fails.answer, fails.hangs = OK, False
+        provider = Provider(dead)
+        relay = Relay({"openai": provider}, CopySender("http://127.0.0.1:9", None), Scripts())
+        for _ in range(2):
+            with pytest.raises(ProviderGone):
+                ask(relay)
+        [logged] = caplog.messages
+        assert f"{dead} gave no answer" in logged
+        assert "check the network and `--openai`" in logged
+        caplog.clear()
+        provider._root = fails.url
+        for _ in range(2):
+            ask(relay)
+        assert caplog.messages == [f"{dead} answers again"]
+        relay.close()
+
+
+def ask(relay: Relay) -> None:
+    """Send a request that the providers of these tests answer."""
+    body = b'{"a": "end"}'
+    environ = {"REQUEST_METHOD": "POST", "HTTP_HOST": "127.0.0.1", "PATH_INFO": "/proxy/openai/v1/files"}
+    environ |= {"CONTENT_LENGTH": str(len(body))}
+    list(relay({**environ, "wsgi.input": io.BytesIO(body)}, lambda *_: None))
