@@ -14,8 +14,8 @@ from scoring.learning.labels import (
     LONGEST_JUDGED,
     Case,
     case_at,
+    case_of_judgements,
     cuts_of,
-    judged,
 )
 from scoring.learning.suggestion import suggest
 
@@ -30,7 +30,7 @@ __all__ = [
     "Case",
     "Elsewhere",
     "case_at",
+    "case_of_judgements",
     "cuts_of",
-    "judged",
     "suggest",
 ]

@@ -82,7 +82,7 @@ def case_at(session: str, features: Sequence[Features], cut: int) -> Case | None
     return Case(session, History.of_features(features[:cut]), steps) if steps else None
 
 
-def judged(
+def case_of_judgements(
     session: str, features: Sequence[Features], needed: Collection[int], unneeded: Collection[int]
 ) -> Case | None:
     """Return the case of messages that people judged, by their positions; None if they judged nothing.

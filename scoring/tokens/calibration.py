@@ -55,7 +55,8 @@ class Calibration:
     """The calibration of one session. Tokens throughout; "here" is the stretch since the last compaction.
 
     `prior` is the factor to expect without real usage: 1, unless the messages were counted for another model.
-    `known`: factor and unseen come from real usage, of `calls` calls and `compactions` first ones after a compaction.
+    `known`: `factor` and `unseen` come from the real usage of `calls` calls, `compactions` of them the first after a
+    compaction.
     `second` and `restored`: what the agent adds to the messages we see in the session's second call, and in the first
     after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
     `anchor_estimate` those of the context right after its answer, all None or 0 before the first call here.
@@ -101,17 +102,17 @@ class Calibration:
         return cls(**fields | {"previous": None if previous is None else cls.from_dict(previous)})
 
 
-def counted_for(known: Calibration, prior: float) -> Calibration:
+def counted_for(calibration: Calibration, prior: float) -> Calibration:
     """Return the calibration of messages whose tokens are `prior` times those counted; once known it does not change.
 
     A prior outside the range of factors is replaced by the nearest bound.
     """
     prior = min(GREATEST_FACTOR, max(LEAST_FACTOR, prior))
-    return known if known.known else replace(known, factor=prior, prior=prior)
+    return calibration if calibration.known else replace(calibration, factor=prior, prior=prior)
 
 
 def observe(
-    known: Calibration,
+    calibration: Calibration,
     real_input: int,
     output: int,
     estimate_before: int,
@@ -127,11 +128,11 @@ def observe(
     that has arrived. The same `call` may be reported again, with more of its answer or of its input; it is counted
     once, with its largest input. Unless `learns`, only the anchor moves.
     """
-    before, real = before_call(known, call, real_input)
+    before, real = before_call(calibration, call, real_input)
     if before is None:
-        return _anchored(known, output, estimate_own)
-    if before is not known:
-        estimate_before = known.input_estimate
+        return _anchored(calibration, output, estimate_own)
+    if before is not calibration:
+        estimate_before = calibration.input_estimate
     learned = _learned(before, real, estimate_before, model) if learns else before
     here = replace(
         learned,
@@ -149,35 +150,35 @@ def observe(
     return _anchored(here, output, estimate_own)
 
 
-def before_call(known: Calibration, call: str, real_input: int) -> tuple[Calibration | None, int]:
+def before_call(calibration: Calibration, call: str, real_input: int) -> tuple[Calibration | None, int]:
     """Return the calibration before a call, and the largest input that was reported of it.
 
     It is None if the call was reported already and the calibration before it is not known.
     """
-    if not call or call != known.call or known.anchor_real is None:
-        return known, real_input
-    return known.previous, max(real_input, known.input_real or 0)
+    if not call or call != calibration.call or calibration.anchor_real is None:
+        return calibration, real_input
+    return calibration.previous, max(real_input, calibration.input_real or 0)
 
 
-def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
+def _anchored(calibration: Calibration, output: int, estimate_own: int) -> Calibration:
     """Return the calibration with its anchor right after the answer of the last call."""
-    believed = is_believed(known, output, estimate_own)
-    own = output if believed else round(known.factor * estimate_own)
+    believed = is_believed(calibration, output, estimate_own)
+    own = output if believed else round(calibration.factor * estimate_own)
     return replace(
-        known,
-        anchor_real=(known.input_real or 0) + own,
-        anchor_estimate=known.input_estimate + estimate_own,
+        calibration,
+        anchor_real=(calibration.input_real or 0) + own,
+        anchor_estimate=calibration.input_estimate + estimate_own,
         believed=believed,
     )
 
 
-def is_believed(known: Calibration, output: int, estimate_own: int) -> bool:
+def is_believed(calibration: Calibration, output: int, estimate_own: int) -> bool:
     """Return whether a reported output can be that of a whole answer of `estimate_own` tokens."""
-    return output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own - SMALL_ANSWER
+    return output >= BELIEVED_OUTPUT_SHARE * calibration.factor * estimate_own - SMALL_ANSWER
 
 
-def judged(
-    known: Calibration,
+def judge_report(
+    calibration: Calibration,
     real_input: int,
     estimate_before: int,
     surely_sent: int,
@@ -196,83 +197,98 @@ def judged(
     from its context (X24). Real input that fell is certain; real input behind the expectation may be due to a wrong
     estimate.
     """
-    same_model = not (model and known.model) or model == known.model
+    same_model = not (model and calibration.model) or model == calibration.model
     if steady and same_model:
-        least = _least_steady(known, estimate_before, surely_sent, least_share, whole=whole)
+        least = _least_steady(calibration, estimate_before, surely_sent, least_share, whole=whole)
         if real_input < least:
             return "foreign", 0
-    if not (steady or known.known) and real_input < least_share * known.factor * surely_sent:
+    if not (steady or calibration.known) and real_input < least_share * calibration.factor * surely_sent:
         return "foreign", 0  # an agent sends more than the text: a system prompt and tools
-    said, _ = total(known, estimate_before)
-    kept = known.factor * (estimate_before - surely_sent)
+    expected, _ = total(calibration, estimate_before)
+    kept = calibration.factor * (estimate_before - surely_sent)
     # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.
     # A compaction takes what no message has too, such as a document that was counted as too little.
-    text = (0 if known.compacted else known.unseen) + known.factor * estimate_before
-    least = max(0.0, (min(said, text) if known.known else known.factor * estimate_before) - kept)
+    text = (0 if calibration.compacted else calibration.unseen) + calibration.factor * estimate_before
+    least = max(
+        0.0, (min(expected, text) if calibration.known else calibration.factor * estimate_before) - kept
+    )
     if least < UNSEEN_FROM:
-        least = min(least, known.factor * surely_sent)
+        least = min(least, calibration.factor * surely_sent)
     if least >= FALSE_FROM and real_input < FALSE_SHARE * least:
         return "foreign", 0
-    if known.anchor_real is None or known.input_real is None or known.broken or not same_model:
+    if (
+        calibration.anchor_real is None
+        or calibration.input_real is None
+        or calibration.broken
+        or not same_model
+    ):
         return "fits", 0
-    behind = said - real_input
-    if estimate_before >= known.input_estimate and known.input_real - real_input > LOST_FALL:
+    behind = expected - real_input
+    if estimate_before >= calibration.input_estimate and calibration.input_real - real_input > LOST_FALL:
         return "fell", behind
     return (
         ("behind", behind)
-        if behind > max(LOST_LEAST, LOST_SHARE * (said - known.input_real))
+        if behind > max(LOST_LEAST, LOST_SHARE * (expected - calibration.input_real))
         else ("fits", 0)
     )
 
 
 def _least_steady(
-    known: Calibration, estimate_before: int, surely_sent: int, share: float, *, whole: bool
+    calibration: Calibration, estimate_before: int, surely_sent: int, share: float, *, whole: bool
 ) -> float:
     """Return the least input of a call whose context nobody but us removes anything from; 0 if it is too small."""
     if surely_sent < FALSE_FROM:
         return 0.0
-    text = share * known.factor * surely_sent
-    last, before, unsure = known.input_real, known.input_estimate, estimate_before - surely_sent
-    if last is None or known.broken or estimate_before < before:
+    text = share * calibration.factor * surely_sent
+    last, before, unsure = calibration.input_real, calibration.input_estimate, estimate_before - surely_sent
+    if last is None or calibration.broken or estimate_before < before:
         return text
-    base = min(last, TEXT_SHARE * known.factor * max(0, before - unsure))
+    base = min(last, TEXT_SHARE * calibration.factor * max(0, before - unsure))
     if not whole and not unsure:
         base = last
-    return max(text, base + GROWN_SHARE * known.factor * max(0, surely_sent - before))
+    return max(text, base + GROWN_SHARE * calibration.factor * max(0, surely_sent - before))
 
 
-def _learned(known: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
+def _learned(calibration: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
     """Return the calibration after a new call's input: the first call teaches overheads, later ones the growth."""
-    if not known.known:
-        return replace(known, unseen=max(0, round(real_input - known.factor * estimate_before)))
-    if known.input_real is None or known.anchor_real is None:
-        expected = known.unseen + known.factor * estimate_before + known.waiting
-        if not known.compacted:
-            return known
+    if not calibration.known:
+        return replace(calibration, unseen=max(0, round(real_input - calibration.factor * estimate_before)))
+    if calibration.input_real is None or calibration.anchor_real is None:
+        expected = calibration.unseen + calibration.factor * estimate_before + calibration.waiting
+        if not calibration.compacted:
+            return calibration
         more = round(real_input - expected)
         return replace(
-            known,
-            unseen=max(0, known.unseen + min(0, more)),
+            calibration,
+            unseen=max(0, calibration.unseen + min(0, more)),
             restored=max(0, more),
-            compactions=known.compactions + 1,
+            compactions=calibration.compactions + 1,
         )
-    if known.broken or (model and known.model and model != known.model):
-        return known
-    if known.believed:
-        sample = (estimate_before - known.anchor_estimate, real_input - known.anchor_real - known.waiting)
+    if calibration.broken or (model and calibration.model and model != calibration.model):
+        return calibration
+    if calibration.believed:
+        sample = (
+            estimate_before - calibration.anchor_estimate,
+            real_input - calibration.anchor_real - calibration.waiting,
+        )
     else:
-        sample = (estimate_before - known.input_estimate, real_input - known.input_real - known.waiting)
+        sample = (
+            estimate_before - calibration.input_estimate,
+            real_input - calibration.input_real - calibration.waiting,
+        )
     if sample[0] < 0 or sample[1] < 0:
-        return known
-    if known.calls == 1:  # the agent's initial overhead is not part of the factor
-        return replace(known, second=max(0, round(sample[1] - known.factor * sample[0])))
-    return _with_samples(known, (*known.samples, sample)[-SAMPLES:])
+        return calibration
+    if calibration.calls == 1:  # the agent's initial overhead is not part of the factor
+        return replace(calibration, second=max(0, round(sample[1] - calibration.factor * sample[0])))
+    return _with_samples(calibration, (*calibration.samples, sample)[-SAMPLES:])
 
 
-def _with_samples(known: Calibration, samples: tuple[Sample, ...]) -> Calibration:
+def _with_samples(calibration: Calibration, samples: tuple[Sample, ...]) -> Calibration:
     """Return the calibration with the factor and the hidden tokens that these samples show."""
-    factor = _factor(samples, known.prior)
-    return replace(known, factor=factor, extra=_extra([y - factor * x for x, y in samples]), samples=samples)
+    factor = _factor(samples, calibration.prior)
+    return replace(
+        calibration, factor=factor, extra=_extra([y - factor * x for x, y in samples]), samples=samples
+    )
 
 
 def _extra(left_over: list[float]) -> int:
@@ -300,98 +316,105 @@ def _factor(samples: tuple[Sample, ...], prior: float) -> float:
     raise AssertionError("the weights add up to more than half of their sum")
 
 
-def absorbed(known: Calibration, tokens: int) -> Calibration:
+def absorbed(calibration: Calibration, tokens: int) -> Calibration:
     """Return the calibration after more (or less) of the last answer arrived, which its reported output covers."""
-    if known.anchor_real is None:
-        return known
-    return replace(known, anchor_estimate=known.anchor_estimate + tokens)
+    if calibration.anchor_real is None:
+        return calibration
+    return replace(calibration, anchor_estimate=calibration.anchor_estimate + tokens)
 
 
-def after_compaction(known: Calibration) -> Calibration:
+def after_compaction(calibration: Calibration) -> Calibration:
     """Return the calibration after the context was replaced: without an anchor, with all learned factors."""
     return replace(
-        known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
+        calibration, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
         anchor_estimate=0, believed=False, broken=False, waiting=0, previous=None,
     )  # fmt: skip
 
 
-def after_rewind(known: Calibration) -> Calibration:
+def after_rewind(calibration: Calibration) -> Calibration:
     """Return the calibration after messages left the context or came back.
 
     The anchor holds, but the next call teaches nothing about growth.
     """
-    return replace(known, broken=True, call="", previous=None)
+    return replace(calibration, broken=True, call="", previous=None)
 
 
-def after_clearing(known: Calibration, tokens: int) -> Calibration:
+def after_clearing(calibration: Calibration, tokens: int) -> Calibration:
     """Return the calibration after outputs of `tokens` estimated tokens were found to be gone since the last call.
 
     Its estimates are those of the context without them; below 0, outputs were found to be there.
     """
-    if known.anchor_real is None:
-        return known
-    previous = None if known.previous is None else after_clearing(known.previous, tokens)
+    if calibration.anchor_real is None:
+        return calibration
+    previous = None if calibration.previous is None else after_clearing(calibration.previous, tokens)
     return replace(
-        known,
-        input_estimate=known.input_estimate - tokens,
-        anchor_estimate=known.anchor_estimate - tokens,
+        calibration,
+        input_estimate=calibration.input_estimate - tokens,
+        anchor_estimate=calibration.anchor_estimate - tokens,
         previous=previous,
     )
 
 
-def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
+def total(calibration: Calibration, estimate: int) -> tuple[int, Certainty]:
     """Return the size of a context with an estimate of `estimate` tokens, and the certainty of that size."""
-    tokens = max(0, round(size(known, estimate)))
-    if known.anchor_real is None:
-        return tokens, "calibrated" if known.known else "estimated"
-    certain = estimate == known.anchor_estimate and known.believed and not known.broken
+    tokens = max(0, round(size(calibration, estimate)))
+    if calibration.anchor_real is None:
+        return tokens, "calibrated" if calibration.known else "estimated"
+    certain = estimate == calibration.anchor_estimate and calibration.believed and not calibration.broken
     return tokens, "exact" if certain else "calibrated"
 
 
-def size(known: Calibration, estimate: int) -> float:
+def size(calibration: Calibration, estimate: int) -> float:
     """Return the size of a context with an estimate of `estimate` tokens, before it is rounded; it can be below 0."""
-    if known.anchor_real is None:
-        back = known.restored if known.compacted and known.known else 0
-        return known.unseen + known.factor * estimate + back + known.waiting
-    grown = estimate - known.anchor_estimate
+    if calibration.anchor_real is None:
+        back = calibration.restored if calibration.compacted and calibration.known else 0
+        return calibration.unseen + calibration.factor * estimate + back + calibration.waiting
+    grown = estimate - calibration.anchor_estimate
     if grown > 0:
-        hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
-        return known.anchor_real + known.factor * grown + hidden
-    return known.anchor_real + _factor_within(known, known.anchor_real, known.anchor_estimate) * grown
+        hidden = (calibration.second if calibration.calls == 1 else calibration.extra) + calibration.waiting
+        return calibration.anchor_real + calibration.factor * grown + hidden
+    return (
+        calibration.anchor_real
+        + _factor_within(calibration, calibration.anchor_real, calibration.anchor_estimate) * grown
+    )
 
 
-def factor_of_parts(known: Calibration, estimate: int) -> float:
+def factor_of_parts(calibration: Calibration, estimate: int) -> float:
     """Return the tokens of an estimated one in the parts of a context of `estimate` tokens.
 
     That is the learned factor, unless the parts would then add up to more than the context has.
     """
-    return _factor_within(known, size(known, estimate), estimate)
+    return _factor_within(calibration, size(calibration, estimate), estimate)
 
 
-def _factor_within(known: Calibration, tokens: float, estimate: int) -> float:
+def _factor_within(calibration: Calibration, tokens: float, estimate: int) -> float:
     """Return the factor, or less if so many estimated tokens really are at most `tokens`; never 0."""
-    return min(known.factor, max(1.0, tokens) / estimate) if estimate > 0 else known.factor
+    return min(calibration.factor, max(1.0, tokens) / estimate) if estimate > 0 else calibration.factor
 
 
-def expecting(known: Calibration, tokens: int) -> Calibration:
+def expecting(calibration: Calibration, tokens: int) -> Calibration:
     """Return the calibration if the next call carries `tokens` that are in no message; below 0 if it carries fewer."""
-    return known if known.waiting == tokens else replace(known, waiting=tokens)
+    return calibration if calibration.waiting == tokens else replace(calibration, waiting=tokens)
 
 
-def after_unreported_call(known: Calibration, tokens: int) -> Calibration:
+def after_unreported_call(calibration: Calibration, tokens: int) -> Calibration:
     """Return the calibration after a call without reported usage added `tokens` that are in no message."""
-    if known.anchor_real is not None:
-        return replace(known, anchor_real=known.anchor_real + tokens, waiting=0)
-    return known if known.known else replace(known, unseen=known.unseen + tokens, waiting=0)
+    if calibration.anchor_real is not None:
+        return replace(calibration, anchor_real=calibration.anchor_real + tokens, waiting=0)
+    return (
+        calibration
+        if calibration.known
+        else replace(calibration, unseen=calibration.unseen + tokens, waiting=0)
+    )
 
 
-def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[str, int]:
+def split(calibration: Calibration, regions: Mapping[str, int], tokens: int) -> dict[str, int]:
     """Return `tokens` divided among the regions by their estimates; the rest is `unseen`.
 
     The parts are whole numbers and always add up to `tokens`.
     """
     estimate = sum(regions.values())
-    visible = min(tokens, round(known.factor * estimate))
+    visible = min(tokens, round(calibration.factor * estimate))
     parts = shares(regions, visible)
     left = tokens - sum(parts.values())
     if left:

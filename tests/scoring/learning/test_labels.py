@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, case_at, cuts_of, judged, needed_names
+from scoring.learning.labels import (
+    AHEAD,
+    LEAST_BEFORE,
+    LONGEST,
+    case_at,
+    case_of_judgements,
+    cuts_of,
+    needed_names,
+)
 from tests.scoring.builders import calls, model, results, user
 from tests.scoring.learning.talks import features_of
 
@@ -75,11 +83,11 @@ class TestJudged:
 
     def test_counts_both_ways(self) -> None:  # X15
         """Needed and not needed messages count, by position."""
-        found = judged("s", features_of(user(), model(), user()), {0}, {1})
+        found = case_of_judgements("s", features_of(user(), model(), user()), {0}, {1})
         assert found is not None
         assert (sorted(found.needed), sorted(found.unneeded)) == ([0], [1])
 
     def test_leaves_out_what_was_judged_both_ways(self) -> None:
         """A message judged both ways is left out; without any other there is no case."""
-        assert judged("s", features_of(user(), model()), {1}, {1}) is None
-        assert judged("s", features_of(user(), model()), (), ()) is None
+        assert case_of_judgements("s", features_of(user(), model()), {1}, {1}) is None
+        assert case_of_judgements("s", features_of(user(), model()), (), ()) is None

@@ -85,7 +85,7 @@ class CallReports:
             return
         if real <= 0:
             return
-        verdict, lost = calibration.judged(
+        verdict, lost = calibration.judge_report(
             before_call, real, call.before, self._surely_sent(call.before),
             steady=not self._row.followed, whole=usage.whole, model=call.model or self._row.model or "",
             least_share=self._session.least_share if state.answered <= call.own else calibration.STEADY_SHARE,

@@ -20,7 +20,7 @@ from webapp.services.session.gauges import situation_of
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker
-from webapp.services.session.verdicts import judged, remember_prices
+from webapp.services.session.verdicts import remember_prices, verdict_for
 
 # The pause after a verdict in the background, as a multiple of the processor time that it took.
 REST = 9
@@ -44,10 +44,10 @@ class Verdicts:
             session = Session.load(self._environment, session_id)
             situation = situation_of(session)
             if price_needed(situation) is None:
-                return judged(session, situation)
+                return verdict_for(session, situation)
         with self._planning.reading(session_id) as session:
             situation = situation_of(session)
-            listed = judged(session, situation)
+            listed = verdict_for(session, situation)
             match price_needed(situation):
                 case "prune":
                     priced = replace(situation, prune=_price(self._planning.make(session, exactly=True)))
@@ -56,7 +56,7 @@ class Verdicts:
                 case None:
                     return listed
         remember_prices(session, priced)
-        verdict = judged(session, situation)
+        verdict = verdict_for(session, situation)
         if (verdict.text, verdict.action) != (listed.text, listed.action):
             self._environment.bus.publish(SessionJudged(session_id))
         return verdict

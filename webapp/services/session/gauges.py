@@ -31,7 +31,7 @@ from webapp.services.session.proxy import PROXY, is_proxied
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
-from webapp.services.session.verdicts import judged
+from webapp.services.session.verdicts import verdict_for
 from webapp.store.sessions import SessionRow
 
 # The order in which the window's regions are drawn.
@@ -138,7 +138,7 @@ def session_answer(session: Session) -> SessionAnswer:
         ),
         growth_per_turn=situation.growth,
         turns_left=None if situation.activity == "ended" else situation.turns_to_target,
-        verdict=judged(session, situation),
+        verdict=verdict_for(session, situation),
         trend=[utilization(size, limits.limit) for size in _trend(session, tokens)],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,

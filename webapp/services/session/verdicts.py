@@ -11,7 +11,7 @@ from webapp.services.session.prices import Basis, SessionPrices
 from webapp.services.session.session import Session
 
 
-def judged(session: Session, situation: Situation) -> VerdictAnswer:
+def verdict_for(session: Session, situation: Situation) -> VerdictAnswer:
     """Return the verdict on a session with the prices known so far."""
     priced = price_needed(situation) is None
     if not priced and (known := session.environment.prices.of(session.key, _basis(session, situation))):

@@ -24,8 +24,8 @@ from scoring.learning import (
     LONGEST_JUDGED,
     Case,
     case_at,
+    case_of_judgements,
     cuts_of,
-    judged,
     suggest,
 )
 from scoring.settings import STRATEGIES, Settings, lexicon_of
@@ -136,7 +136,7 @@ class Suggesting:
             features = self._features(row, rows, settings)
         asked_for = {i for i, one in enumerate(rows) if needed.get(one.no) is True}
         unwanted = {i for i, one in enumerate(rows) if needed.get(one.no) is False}
-        return judged(root, features, asked_for, unwanted)
+        return case_of_judgements(root, features, asked_for, unwanted)
 
     def _judgements(self, row: SessionRow, operation: OperationRow) -> list[tuple[int, bool]]:
         if operation.actor == "agent":
