@@ -20,7 +20,7 @@ import orjson
 
 from benchmarks.sessions import app
 from scoring.formats import decode
-from scoring.learning import STEPS, Aftermath, AftermathCounter, Elsewhere
+from scoring.learning import STEPS, Aftermath, AftermathCounter, Baseline
 from scoring.messages import Message
 from scoring.tokens import estimate_message_tokens
 from webapp.app import App
@@ -37,11 +37,11 @@ Part = list[tuple[Message, int]]
 
 
 class Found(NamedTuple):
-    """The events of one session by their kind, and its stretches without one."""
+    """The events of one session by their kind, and its baseline windows."""
 
     agent: str
     events: list[tuple[str, Aftermath]]
-    elsewhere: Elsewhere
+    baseline: Baseline
 
 
 def of_transcripts(made: App, steps: int) -> Iterator[Found]:
@@ -57,7 +57,7 @@ def of_transcripts(made: App, steps: int) -> Iterator[Found]:
             if place.name in counter.aftermaths
         ]
         if events:
-            yield Found(row.source, events, counter.elsewhere)
+            yield Found(row.source, events, counter.baseline)
 
 
 def read_parts(path: Path) -> list[list[Part]]:
@@ -85,7 +85,7 @@ def of_parts(sessions: Iterable[list[Part]], steps: int) -> Iterator[Found]:
                 counter.add(message, tokens)
         if counter.aftermaths:
             events = [("compaction", one) for one in counter.aftermaths.values()]
-            yield Found("claude-code, labelled", events, counter.elsewhere)
+            yield Found("claude-code, labelled", events, counter.baseline)
 
 
 def table(title: str, groups: Iterable[tuple[str, list[Found]]]) -> str:
@@ -93,7 +93,7 @@ def table(title: str, groups: Iterable[tuple[str, list[Found]]]) -> str:
     lines = [f"| {title} | events | compared | files | commands | errors | said | tokens until new work |"]
     lines.append("|---|---|---|---|---|---|---|---|")
     for name, found in groups:
-        events = [(one, each.elsewhere) for each in found for _, one in each.events if one.complete]
+        events = [(one, each.baseline) for each in found for _, one in each.events if one.complete]
         compared = [(one, beside) for one, beside in events if beside.windows]
         if events:
             cells = [_cell(events, compared, what) for what in ("files", "commands", "errors", "said")]
@@ -105,7 +105,7 @@ def table(title: str, groups: Iterable[tuple[str, list[Found]]]) -> str:
 
 
 def _cell(
-    events: list[tuple[Aftermath, Elsewhere]], compared: list[tuple[Aftermath, Elsewhere]], what: str
+    events: list[tuple[Aftermath, Baseline]], compared: list[tuple[Aftermath, Baseline]], what: str
 ) -> str:
     if not compared:
         return f"{sum(getattr(one, what) for one, _ in events) / len(events):.2f} (–)"
@@ -115,7 +115,7 @@ def _cell(
     return f"{after:.2f} ({usual / len(compared):.2f})"
 
 
-def _tokens(events: list[tuple[Aftermath, Elsewhere]]) -> str:
+def _tokens(events: list[tuple[Aftermath, Baseline]]) -> str:
     worked = [one.tokens for one, _ in events if one.tokens is not None]
     return f"~{sum(worked) / len(worked):,.0f}" if worked else "–"
 
@@ -150,7 +150,7 @@ def main(argument: str | None = None) -> str:
         imported(made, folder / "transcripts")
         parts = read_parts(labelled) if labelled.exists() else []
         found = {n: [*of_transcripts(made, n), *of_parts(parts, n)] for n in LENGTHS}
-    real = {n: [each for each in found[n] if each.elsewhere.windows] for n in LENGTHS}
+    real = {n: [each for each in found[n] if each.baseline.windows] for n in LENGTHS}
     return "\n\n".join(
         [
             table("agent and event", by_agent_and_kind(found[STEPS])),

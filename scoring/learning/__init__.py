@@ -6,7 +6,7 @@ held-out sessions. Nothing here changes a setting.
 The aftermath (X25) is counted beside that: what was really read, run, met and said again after context was lost.
 """
 
-from scoring.learning.aftermath import STEPS, Aftermath, AftermathCounter, Elsewhere
+from scoring.learning.aftermath import STEPS, Aftermath, AftermathCounter, Baseline
 from scoring.learning.labels import (
     AHEAD,
     LEAST_BEFORE,
@@ -27,8 +27,8 @@ __all__ = [
     "STEPS",
     "Aftermath",
     "AftermathCounter",
+    "Baseline",
     "Case",
-    "Elsewhere",
     "case_at",
     "case_of_judgements",
     "cuts_of",

@@ -1,8 +1,9 @@
 """The aftermath of losing context: what an agent reads, runs, meets and is told again in the model calls after it.
 
 A window is the first `STEPS` steps after an event, or those up to the next event. A step is an answer of the model with
-the outputs of its calls. Stretches of the same length without an event are counted in the same way, each against what
-stood before it; they begin once there was one window's length to repeat. Nothing here says why something is repeated.
+the outputs of its calls. Baseline windows, of the same length and without an event, are counted in the same way, each
+against what stood before it; they begin once there was one window's length to repeat. Nothing here says why something
+is repeated.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scoring.learning.repetition import Known, Repeats
+from scoring.learning.repetition import Repeats, RepetitionFinder
 from scoring.messages import Message
 
 # Decision 27 has what other lengths find on real sessions.
@@ -36,8 +37,8 @@ class Aftermath:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """Sums over the stretches of a session without an event. `worked` counts those with new work after `tokens`."""
+class Baseline:
+    """Sums over the baseline windows of a session. `worked` counts those with new work after `tokens`."""
 
     windows: int = 0
     files: int = 0
@@ -47,9 +48,9 @@ class Elsewhere:
     worked: int = 0
     tokens: int = 0
 
-    def plus(self, one: Aftermath) -> Elsewhere:
-        """Return the sums with another stretch."""
-        return Elsewhere(
+    def plus(self, one: Aftermath) -> Baseline:
+        """Return the sums with another window."""
+        return Baseline(
             self.windows + 1, self.files + one.files, self.commands + one.commands, self.errors + one.errors,
             self.said + one.said, self.worked + (one.tokens is not None), self.tokens + (one.tokens or 0),
         )  # fmt: skip
@@ -93,14 +94,14 @@ class AftermathCounter:
 
     def __init__(self, folder: str = "", steps: int = STEPS) -> None:
         """Start before the first message of a session in the working directory `folder`."""
-        self._known, self._length = Known(folder), steps
+        self._finder, self._length = RepetitionFinder(folder), steps
         self._number = 0
         self._answered = 0  # steps in all
         self._answering = False  # the last message was the model's
         self._event: str | None = None
         self._window: _Window | None = None
         self._found: dict[str, Aftermath] = {}
-        self._elsewhere = Elsewhere()
+        self._baseline = Baseline()
 
     @property
     def aftermaths(self) -> Mapping[str, Aftermath]:
@@ -114,9 +115,9 @@ class AftermathCounter:
         return self._answered
 
     @property
-    def elsewhere(self) -> Elsewhere:
-        """Return the sums over complete stretches without an event."""
-        return self._elsewhere
+    def baseline(self) -> Baseline:
+        """Return the sums over complete baseline windows."""
+        return self._baseline
 
     def begin(self, event: str) -> None:
         """Begin the window of an event, which ends any other."""
@@ -130,9 +131,9 @@ class AftermathCounter:
         if self._event == event:
             self._close()
 
-    def know(self, message: Message) -> None:
-        """Take a message that is neither of a window nor of a stretch: the agent was given it."""
-        self._known.add(self._number, message, 0)
+    def add_given(self, message: Message) -> None:
+        """Take a message that is in no window: the agent was given it."""
+        self._finder.add(self._number, message, 0)
         self._number += 1
 
     def add(self, message: Message, tokens: int) -> None:
@@ -142,7 +143,7 @@ class AftermathCounter:
             self._step()
         self._answering = answers
         before = self._number if self._window is None else self._window.first
-        repeats = self._known.add(self._number, message, before)
+        repeats = self._finder.add(self._number, message, before)
         if self._window is not None:
             self._window.add(repeats, tokens)
         self._number += 1
@@ -163,5 +164,5 @@ class AftermathCounter:
             if self._event is not None:
                 self._found[self._event] = found
             elif self._window.steps >= self._length:
-                self._elsewhere = self._elsewhere.plus(found)
+                self._baseline = self._baseline.plus(found)
         self._event = self._window = None

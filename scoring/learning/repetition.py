@@ -54,8 +54,8 @@ class Repeats(NamedTuple):
     works: bool = False
 
 
-class Known:
-    """Everything that was read, run, met and said so far. Numbers of messages only ever grow."""
+class RepetitionFinder:
+    """Finds repetitions of everything that was read, run, met and said so far. Numbers of messages only ever grow."""
 
     def __init__(self, folder: str = "") -> None:
         """Start with nothing; `folder` is the working directory, to which relative paths are joined."""

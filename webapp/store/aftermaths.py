@@ -1,4 +1,4 @@
-"""The aftermath of each event of a session, and of the stretches without one; sums over all sessions are one query."""
+"""The aftermath of each event of a session, and of its baseline windows; sums over all sessions are one query."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 from webapp.store.engine import Subject
 from webapp.store.sql import listed, upsert
 
-# The row with the sums over a session's stretches without an event.
-ELSEWHERE = "elsewhere"
+# The row with the sums over a session's baseline windows.
+BASELINE = "elsewhere"
 
 
 class AftermathRow(NamedTuple):
-    """The window of one event, or the sums over `windows` stretches without one.
+    """The window of one event, or the sums over `windows` baseline windows.
 
     `event` is its kind and `operation` its number, 0 where there is none. `worked` counts the windows with new work,
     and `tokens` what came before it. A complete row does not change; without windows the agent did not see the event.
@@ -35,8 +35,8 @@ class AftermathRow(NamedTuple):
 class KindTotals(NamedTuple):
     """Sums over the complete windows of one kind of event.
 
-    They are apart for sessions with stretches to compare with (`compared`): of these `like_…` are the sums expected of
-    windows of the same length there, and `like_tokens` is the sum over the `like_worked` with new work.
+    Sessions with a baseline (`compared`) and without are summed apart. `like_…` are the sums that the baselines predict
+    for as many steps; `like_tokens` covers the `like_worked` windows whose baseline has new work.
     """
 
     event: str
@@ -63,8 +63,8 @@ _TOTALS = (
     f"SELECT e.event, b.windows IS NOT NULL, count(*), {', '.join(f'sum(e.{name})' for name in _COUNTS)}, "
     f"sum(e.worked), sum(e.tokens), {_LIKE}, count(CASE WHEN b.worked > 0 THEN 1 END), "
     "coalesce(sum(CASE WHEN b.worked > 0 THEN 1.0 * b.tokens / b.worked END), 0) "
-    f"FROM aftermaths e LEFT JOIN aftermaths b ON b.session = e.session AND b.event = '{ELSEWHERE}' AND b.windows > 0 "
-    f"WHERE e.event <> '{ELSEWHERE}' AND e.windows > 0 AND e.complete = 1 GROUP BY 1, 2 ORDER BY 1, 2"
+    f"FROM aftermaths e LEFT JOIN aftermaths b ON b.session = e.session AND b.event = '{BASELINE}' AND b.windows > 0 "
+    f"WHERE e.event <> '{BASELINE}' AND e.windows > 0 AND e.complete = 1 GROUP BY 1, 2 ORDER BY 1, 2"
 )
 # PostgreSQL's sums are decimals.
 _KINDS = (str, bool, *(int,) * 7, *(float,) * 4, int, float)

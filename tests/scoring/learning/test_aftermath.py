@@ -1,4 +1,4 @@
-"""Things read, run, met and said again after an event, beside stretches of the same session without one."""
+"""Things read, run, met and said again after an event, beside baseline windows of the same session."""
 
 from __future__ import annotations
 
@@ -230,30 +230,30 @@ class TestWindow:
         assert not counted(reads("a.py"), [user(RULE)]).aftermaths
 
 
-class TestElsewhere:
-    """Stretches of the same length without an event."""
+class TestBaselineWindows:
+    """Windows of the same length without an event."""
 
     def test_begin_once_there_is_as_much_to_repeat(self) -> None:  # X25
         """The first steps of a session have nothing to repeat."""
         counter = counted(steps(STEPS) + reads("a.py") + steps(STEPS), [])
-        assert counter.elsewhere.windows == 1
-        assert counted(steps(2 * STEPS), []).elsewhere.windows == 0  # the last may go on
+        assert counter.baseline.windows == 1
+        assert counted(steps(2 * STEPS), []).baseline.windows == 0  # the last may go on
 
     def test_count_against_what_stood_before_each(self) -> None:  # X25
-        """A file that is read twice within one stretch is read once."""
+        """A file that is read twice within one window is read once."""
         log = reads("a.py") + steps(STEPS) + reads("a.py") + reads("a.py") + steps(STEPS)
-        found = counted(log, []).elsewhere
+        found = counted(log, []).baseline
         assert (found.windows, found.files) == (1, 1)
 
     def test_leave_out_what_an_event_cuts_short_and_what_follows_it(self) -> None:  # X25
         """Only the steps behind the window of an event count."""
         log = steps(STEPS) + reads("a.py")
         then = steps(STEPS, "then") + steps(STEPS, "later") + steps(1, "end")
-        assert counted(log, then).elsewhere.windows == 1
+        assert counted(log, then).baseline.windows == 1
 
     def test_are_none_in_a_short_session(self) -> None:  # X25
         """There is nothing to compare with."""
-        assert counted(reads("a.py"), reads("a.py")).elsewhere.windows == 0
+        assert counted(reads("a.py"), reads("a.py")).baseline.windows == 0
 
 
 class TestGivenMessages:
@@ -263,12 +263,12 @@ class TestGivenMessages:
         """Reading them once more is a repetition."""
         counter = AftermathCounter()
         for message in reads("a.py") + steps(3 * STEPS):
-            counter.know(message)
+            counter.add_given(message)
         counter.begin("resume")
         for message in reads("a.py"):
             counter.add(message, 10)
         assert counter.aftermaths["resume"].files == 1
-        assert counter.elsewhere.windows == 0
+        assert counter.baseline.windows == 0
 
 
 class TestLaws:

@@ -1,7 +1,7 @@
-"""One pass over the log of a session that counts the aftermath of its events, and the stretches without one.
+"""One pass over the log of a session that counts the aftermath of its events, and its baseline windows.
 
-A session that continues a pruned copy begins with an event of its own: the log of its origin stood before it, and the
-messages that it was given are neither of a window nor of a stretch.
+A session that continues a pruned copy begins with the event `resume`: its origin's log is read first, and the messages
+copied into it are in no window.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.store import Store
-from webapp.store.aftermaths import ELSEWHERE, AftermathRow
+from webapp.store.aftermaths import BASELINE, AftermathRow
 from webapp.store.copies import CopyRow
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
@@ -27,7 +27,7 @@ BY_AGENT, BY_US = ("compaction", "clearing"), ("prune", "summary")
 SUMMARY = "compaction_summary"
 BATCH = 500  # messages that are read at a time
 
-Known = Mapping[tuple[str, int], AftermathRow]
+StoredRows = Mapping[tuple[str, int], AftermathRow]
 
 
 class EventPlace(NamedTuple):
@@ -58,7 +58,7 @@ class Logged(NamedTuple):
 
 
 def places_of(
-    session: Session, operations: Iterable[OperationRow], copy: CopyRow | None, known: Known
+    session: Session, operations: Iterable[OperationRow], copy: CopyRow | None, stored_rows: StoredRows
 ) -> list[EventPlace]:
     """Return the events of a session in the order of its log.
 
@@ -69,7 +69,7 @@ def places_of(
     for one in sorted(operations, key=lambda operation: operation.n):
         if one.kind not in (*BY_AGENT, *BY_US) or not one.facts.number:  # nothing stood before it
             continue
-        stored = known.get((one.kind, one.n))
+        stored = stored_rows.get((one.kind, one.n))
         seen = bool(stored.windows) if stored is not None and stored.complete else reached
         renewed_at = one.at if one.kind == "compaction" else None
         seen = seen or one.kind in BY_AGENT
@@ -80,7 +80,7 @@ def places_of(
 def counted_rows(
     environment: Environment, session: Session, places: Sequence[EventPlace], copy: CopyRow | None
 ) -> list[AftermathRow]:
-    """Return the rows of a session's events that steps followed, and last that of its stretches without one."""
+    """Return the rows of a session's events that steps followed, and last that of its baseline windows."""
     store, counter = environment.store, AftermathCounter(session.row.cwd or "")
     if copy is not None and (origin := store.sessions.find(copy.origin_id)) is not None:
         before = Session.of(environment, origin)
@@ -95,9 +95,9 @@ def counted_rows(
         for place in places
         if not place.seen and counter.steps > passed.get(place.name, counter.steps) + STEPS
     ]
-    sums = counter.elsewhere
+    sums = counter.baseline
     return [*rows, AftermathRow(
-        ELSEWHERE, 0, sums.windows, sums.windows * STEPS, sums.files, sums.commands, sums.errors, sums.said,
+        BASELINE, 0, sums.windows, sums.windows * STEPS, sums.files, sums.commands, sums.errors, sums.said,
         sums.worked, sums.tokens,
     )]  # fmt: skip
 
@@ -129,7 +129,7 @@ def follow(
     begun: EventPlace | None = None
     for row, message in messages:
         if given_at is not None and (row.at is None or row.at <= given_at):
-            counter.know(message)
+            counter.add_given(message)
             continue
         if begun is not None and _is_behind(row, begun.undone_at):
             counter.end(begun.name)
@@ -141,7 +141,7 @@ def follow(
             else:
                 passed[place.name] = counter.steps
         if waiting and waiting[0].number < row.no:
-            counter.know(message)  # copied by the compaction
+            counter.add_given(message)  # copied by the compaction
         else:
             counter.add(message, row.tokens)
     if begun is not None and begun.undone_at is not None:

@@ -1,7 +1,7 @@
 """The aftermath (X25): repetitions by agents after each event in which they lost context, counted in the background.
 
 The log of a session is read off the thread that appends, and only while one of its windows is open or there are few
-stretches to compare with. Complete windows are stored once, so that the overview sums rows and reads no log. A prune of
+baseline windows. Complete windows are stored once, so that the overview sums rows and reads no log. A prune of
 a followed session counts only if the agent's calls were sent pruned by the end of its window.
 """
 
@@ -20,25 +20,25 @@ from webapp.events import (
     OperationUndone,
     SessionUpdated,
 )
-from webapp.services.catalog.aftermath_walk import EventPlace, Known, counted_rows, places_of
+from webapp.services.catalog.aftermath_walk import EventPlace, StoredRows, counted_rows, places_of
 from webapp.services.catalog.answers import Aftermaths, EventAftermath, EventCount, WindowMeans
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker
-from webapp.store.aftermaths import ELSEWHERE, AftermathRow, KindTotals
+from webapp.store.aftermaths import BASELINE, AftermathRow, KindTotals
 
 # A session is counted at most so often, and the thread rests so many times the processor time that it took.
 INTERVAL_SECONDS, REST = 30.0, 9.0
-# With fewer stretches to compare with, a session is counted again as it grows.
+# With fewer baseline windows, a session is counted again as it grows.
 FEW_WINDOWS = 3
 _CHANGES = (MessagesAppended, ContextPruned, ContextSummarized, OperationUndone)
 
 
 class SessionAftermaths(NamedTuple):
-    """The aftermath of a session's events by kind and operation, and the means of its stretches without one."""
+    """The aftermath of a session's events by kind and operation, and the means of its baseline windows."""
 
     events: Mapping[tuple[str, int], EventAftermath]
-    elsewhere: WindowMeans | None
+    baseline: WindowMeans | None
 
 
 class AftermathService:
@@ -85,7 +85,7 @@ class AftermathService:
 
         Another thread may have counted a longer log meanwhile: what is complete stays.
         """
-        there = {(place.event, place.operation) for place in places} | {(ELSEWHERE, 0)}
+        there = {(place.event, place.operation) for place in places} | {(BASELINE, 0)}
         with self._store.write(session.id):
             if self._store.sessions.version(session.key) is None:
                 return False  # deleted meanwhile
@@ -103,9 +103,9 @@ class AftermathService:
     def of(self, session: Session) -> SessionAftermaths:
         """Return the stored counts of a session, inside the caller's `read()`."""
         rows = self._store.aftermaths.of(session.key)
-        events = {(row.event, row.operation): _answer(row) for row in rows if row.event != ELSEWHERE}
-        elsewhere = next((row for row in rows if row.event == ELSEWHERE and row.windows), None)
-        return SessionAftermaths(events, None if elsewhere is None else _means(elsewhere))
+        events = {(row.event, row.operation): _answer(row) for row in rows if row.event != BASELINE}
+        baseline = next((row for row in rows if row.event == BASELINE and row.windows), None)
+        return SessionAftermaths(events, None if baseline is None else _means(baseline))
 
     def totals(self) -> Aftermaths | None:
         """Return the means over the complete windows of all sessions; None before the first."""
@@ -130,12 +130,12 @@ def _is_news(row: AftermathRow, known: AftermathRow | None) -> bool:
     return known is None or (row != known and not known.complete and row.steps >= known.steps)
 
 
-def _is_due(places: Sequence[EventPlace], known: Known) -> bool:
-    """Return whether an event is not counted to its end, or there are few stretches to compare with."""
+def _is_due(places: Sequence[EventPlace], known: StoredRows) -> bool:
+    """Return whether an event is not counted to its end, or there are few baseline windows."""
     if not places:
-        return (ELSEWHERE, 0) not in known  # once, so that it is not looked at after each start
-    elsewhere = known.get((ELSEWHERE, 0))
-    if elsewhere is None or elsewhere.windows < FEW_WINDOWS:
+        return (BASELINE, 0) not in known  # once, so that it is not looked at after each start
+    baseline = known.get((BASELINE, 0))
+    if baseline is None or baseline.windows < FEW_WINDOWS:
         return True
     return not all((row := known.get((one.event, one.operation))) and row.complete for one in places)
 

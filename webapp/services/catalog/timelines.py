@@ -74,7 +74,7 @@ class Timelines:
             ],
             regions=regions,
             changes=_changes(samples, operations, after, copy),
-            elsewhere=after.elsewhere,
+            elsewhere=after.baseline,
             window_calls=STEPS,
             limit=session.limits.limit,
             target=session.limits.target_tokens,

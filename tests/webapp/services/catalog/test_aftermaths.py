@@ -21,7 +21,7 @@ from webapp.config import Config
 from webapp.services.catalog import aftermaths
 from webapp.services.catalog.answers import EventAftermath, TimelineChange
 from webapp.services.session.session import Session
-from webapp.store.aftermaths import ELSEWHERE, AftermathRow
+from webapp.store.aftermaths import BASELINE, AftermathRow
 from webapp.wiring import build
 
 RULE = "Please keep every public name as it is, and write the tests before the code."
@@ -112,7 +112,7 @@ class TestACompaction:
         assert log.outcome() is None
 
     def test_is_compared_with_other_calls_of_the_session(self, log: Log) -> None:  # X25
-        """A stretch in which a file was read twice, before the event."""
+        """A baseline window in which a file was read twice, before the event."""
         log.work(STEPS)
         log.read("src/a.py")
         log.work(STEPS)
@@ -278,7 +278,7 @@ class TestStoredCounts:
 
     @pytest.fixture
     def complete(self, log: Log) -> Log:
-        """A session with a complete window and stretches to compare with."""
+        """A session with a complete window and a baseline."""
         log.work(4 * STEPS)
         log.compact()
         log.read("src/a.py")
@@ -357,7 +357,7 @@ class TestInTheBackground:
         log.work(1)
         log.app.aftermaths.start()
         until(lambda: len(log.rows()) == 2)
-        assert {row.event for row in log.rows()} == {ELSEWHERE, "compaction"}
+        assert {row.event for row in log.rows()} == {BASELINE, "compaction"}
         other = Log(log.app, "other")
         other.add(user(RULE))
         other.compact()
