@@ -22,7 +22,7 @@ from typing import Any
 
 from tests.ports import free_port
 from tests.waiting import until
-from webapp.config import Server
+from webapp.config import PostgresqlAddress
 from webapp.store.parts import PARTS
 
 OPTIONS = (
@@ -72,9 +72,9 @@ class Cluster:
         self.port = port
         self._free: list[str] = []
 
-    def server(self, name: str) -> Server:
+    def server(self, name: str) -> PostgresqlAddress:
         """Return the address of a database."""
-        return Server(f"postgresql://postgres:a%2Fsecret%3Aword@127.0.0.1:{self.port}/{name}")
+        return PostgresqlAddress(f"postgresql://postgres:a%2Fsecret%3Aword@127.0.0.1:{self.port}/{name}")
 
     def execute(self, *statements: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """Run statements as another program would; return the rows of the last."""
@@ -88,7 +88,7 @@ class Cluster:
         return rows
 
     @contextmanager
-    def database(self) -> Iterator[Server]:
+    def database(self) -> Iterator[PostgresqlAddress]:
         """Lend a database with an empty schema; after use it is emptied and lent again."""
         name = self._free.pop() if self._free else self._made()
         yield self.server(name)

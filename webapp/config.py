@@ -39,8 +39,8 @@ def default_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Server:
-    """A database on a server, by its address. As text, in messages and logs, it is without its password."""
+class PostgresqlAddress:
+    """The address of a PostgreSQL database. As text, in messages and logs, it is without its password."""
 
     url: str
 
@@ -73,18 +73,18 @@ class Server:
 
 
 # Where a store is: a file of SQLite, or a database of PostgreSQL.
-Database = Path | Server
+Database = Path | PostgresqlAddress
 
 
-def database(name: str | Path | Server) -> Database:
+def database(name: str | Path | PostgresqlAddress) -> Database:
     """Return a store's place by its path or address; a path is made absolute.
 
     Raises:
         ValueError: the address is not one of PostgreSQL.
     """
     if isinstance(name, str) and name.partition("://")[0] in SCHEMES:
-        return Server(name)
-    return name if isinstance(name, Server) else Path(name).expanduser().absolute()
+        return PostgresqlAddress(name)
+    return name if isinstance(name, PostgresqlAddress) else Path(name).expanduser().absolute()
 
 
 def host_of(url: str, schemes: Sequence[str] = HTTP) -> str | None:

@@ -23,7 +23,7 @@ from psycopg import RawCursor, RawServerCursor, errors
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from webapp.config import BUSY_SECONDS, Server
+from webapp.config import BUSY_SECONDS, PostgresqlAddress
 from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, RefusedRow, StoreError
 from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part
@@ -69,7 +69,9 @@ class Postgresql(Engine):
 
     short_ids = True
 
-    def __init__(self, server: Server, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
+    def __init__(
+        self, server: PostgresqlAddress, busy_seconds: float = BUSY_SECONDS, durable: bool = False
+    ) -> None:
         super().__init__(str(server))
         self.server = server
         self.words = VectorWords(self)
@@ -341,7 +343,7 @@ def _begin(session_id: str | None) -> str:
     )
 
 
-def _store_error(error: psycopg.Error, doing: str, server: Server) -> StoreError:
+def _store_error(error: psycopg.Error, doing: str, server: PostgresqlAddress) -> StoreError:
     text = server.masked(" ".join((error.diag.message_primary or str(error)).split()))
     if isinstance(error, BUSY):
         return BusyStore(f"the database {server} is busy: another process is writing; try again")

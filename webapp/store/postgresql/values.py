@@ -18,7 +18,7 @@ INT8 = 20
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
 
 
-class Whole(Dumper):
+class IntDumper(Dumper):
     """Writes whole numbers, True and False as numbers of 64 bits."""
 
     oid = INT8
@@ -38,7 +38,7 @@ class Whole(Dumper):
         return b" %d" % obj  # the blank keeps a minus from making a comment
 
 
-class Fraction(Dumper):
+class FloatDumper(Dumper):
     """Writes numbers with a fraction; their type follows from the statement."""
 
     def dump(self, obj: float) -> bytes:
@@ -46,7 +46,7 @@ class Fraction(Dumper):
         return repr(obj).encode()
 
 
-class Words(Dumper):
+class TextDumper(Dumper):
     """Writes texts; their type follows from the statement."""
 
     def dump(self, obj: str) -> bytes:
@@ -56,7 +56,7 @@ class Words(Dumper):
         return obj.encode()
 
 
-class ToWords(Loader):
+class TextLoader(Loader):
     """Reads texts."""
 
     def load(self, data: Buffer) -> str:
@@ -65,7 +65,7 @@ class ToWords(Loader):
         return text.replace(ESCAPE + "0", "\0").replace(ESCAPE + "1", ESCAPE) if ESCAPE in text else text
 
 
-class ToNumber(Loader):
+class NumericLoader(Loader):
     """Reads NUMERIC."""
 
     def load(self, data: Buffer) -> int | float:
@@ -77,8 +77,8 @@ class ToNumber(Loader):
 def adapted() -> AdaptersMap:
     """Return psycopg's rules with ours."""
     found = AdaptersMap(adapters)
-    for kind, dumper in ((int, Whole), (bool, Whole), (float, Fraction), (str, Words)):
+    for kind, dumper in ((int, IntDumper), (bool, IntDumper), (float, FloatDumper), (str, TextDumper)):
         found.register_dumper(kind, dumper)
-    found.register_loader("text", ToWords)
-    found.register_loader("numeric", ToNumber)
+    found.register_loader("text", TextLoader)
+    found.register_loader("numeric", NumericLoader)
     return found

@@ -11,7 +11,7 @@ import pytest
 from tests.outside import program
 from tests.postgresql import WAITING, Cluster
 from tests.waiting import until
-from webapp.config import Server
+from webapp.config import PostgresqlAddress
 from webapp.errors import BusyStore, ClosedStore, StoreError
 from webapp.store import Store
 from webapp.store.postgresql import engine
@@ -19,14 +19,14 @@ from webapp.store.postgresql.engine import CONNECTIONS, WRITERS
 
 
 @pytest.fixture
-def server(cluster: Cluster) -> Iterator[Server]:
+def server(cluster: Cluster) -> Iterator[PostgresqlAddress]:
     """The address of an empty store."""
     with cluster.database() as lent:
         yield lent
 
 
 @pytest.fixture
-def store(server: Server) -> Iterator[Store]:
+def store(server: PostgresqlAddress) -> Iterator[Store]:
     """A store that does not wait long."""
     made = Store(server, busy_seconds=0.02)
     yield made
@@ -34,7 +34,7 @@ def store(server: Server) -> Iterator[Store]:
 
 
 @pytest.fixture
-def other(server: Server) -> Iterator[Store]:
+def other(server: PostgresqlAddress) -> Iterator[Store]:
     """A second store, as of another process."""
     made = Store(server, busy_seconds=10)
     yield made
@@ -141,7 +141,9 @@ class TestLocks:
             thread.join()
         assert refused == []
 
-    def test_allow_a_server_to_start_during_a_long_write(self, store: Store, server: Server) -> None:
+    def test_allow_a_server_to_start_during_a_long_write(
+        self, store: Store, server: PostgresqlAddress
+    ) -> None:
         """A start writes only to an incomplete database."""
         with store.write():
             Store(server, busy_seconds=0.02).close()
@@ -185,7 +187,9 @@ class TestLocks:
 class TestConnections:
     """Connections that end."""
 
-    def test_are_made_again_after_the_server_has_ended_them(self, store: Store, server: Server) -> None:
+    def test_are_made_again_after_the_server_has_ended_them(
+        self, store: Store, server: PostgresqlAddress
+    ) -> None:
         """One statement fails with a typed error, and later ones succeed."""
         store.small.put_setting("x", 1)
         with program(server) as another:
@@ -203,7 +207,7 @@ class TestConnections:
             store.db.run("DO 'BEGIN RAISE WARNING $$the server is ending now$$; END'")
         assert caplog.records == []
 
-    def test_that_end_inside_a_write_store_nothing(self, store: Store, server: Server) -> None:
+    def test_that_end_inside_a_write_store_nothing(self, store: Store, server: PostgresqlAddress) -> None:
         """The next write is complete, with correct seals."""
 
         def write() -> None:

@@ -16,7 +16,7 @@ import pytest
 from tests.outside import TABLES
 from tests.postgresql import WAITING, Cluster
 from tests.waiting import until
-from webapp.config import Server
+from webapp.config import PostgresqlAddress
 from webapp.errors import ForeignStore, StoreError
 from webapp.store import Store
 from webapp.store.aftermaths import AftermathRow
@@ -44,7 +44,7 @@ class TestSchema:
         names = [one.name for one in migrations._migrations]
         assert [*STEPS] == names[names.index(SINCE) + 1 :]
 
-    def test_has_the_same_tables_and_columns(self, server: Server, tmp_path: Path) -> None:
+    def test_has_the_same_tables_and_columns(self, server: PostgresqlAddress, tmp_path: Path) -> None:
         """Except those of the engines' own indexes and lists of steps."""
 
         def columns(store: Store, kind: str) -> dict[str, dict[str, str]]:
@@ -61,7 +61,7 @@ class TestSchema:
         theirs.close()
         assert found[0] == found[1]
 
-    def test_seals_a_part_again_that_gets_a_column(self, server: Server) -> None:
+    def test_seals_a_part_again_that_gets_a_column(self, server: PostgresqlAddress) -> None:
         """A store from before the column finds nothing changed, and seals what comes."""
         call = CallRow("c", 1, 1, "m", 1_000, 5, 0, 0, 0, 900)
         with closing(Store(server)) as made, made.write():
@@ -78,7 +78,7 @@ class TestSchema:
             assert list(again.verify()) == []
             assert [one.service_tier for one in again.usage.calls(row.key)] == ["", "batch"]
 
-    def test_adds_a_sealed_table(self, server: Server) -> None:  # X25
+    def test_adds_a_sealed_table(self, server: PostgresqlAddress) -> None:  # X25
         """A store from before it gets the table, and its rows are sealed."""
         with closing(Store(server)) as made, made.write():
             row = made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
@@ -98,7 +98,7 @@ class TestSchema:
                 "session s: its counts of what happened again were changed from outside"
             ]
 
-    def test_indexes_scripts_without_spaces_again(self, server: Server) -> None:
+    def test_indexes_scripts_without_spaces_again(self, server: PostgresqlAddress) -> None:
         """A store from before finds what stands inside a run."""
         parts = orjson.dumps([{"type": "text", "text": "先检查配置文件"}]).decode()
         entry = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", parts, *(None,) * 5)
@@ -115,7 +115,7 @@ class TestSchema:
             assert again.words.in_session(row.key, "文件") == [1]
             assert len(again.memories.search("memory", ["制表"])) == 1
 
-    def test_refuses_the_store_of_a_newer_version(self, server: Server) -> None:
+    def test_refuses_the_store_of_a_newer_version(self, server: PostgresqlAddress) -> None:
         """A step that this version does not know: nothing is written by rules that have changed."""
         Store(server).close()
         with psycopg.connect(server.url) as newer:
@@ -123,7 +123,7 @@ class TestSchema:
         with pytest.raises(ForeignStore, match="newer version"):
             Store(server)
 
-    def test_is_made_once_by_several_that_open_it_together(self, server: Server) -> None:
+    def test_is_made_once_by_several_that_open_it_together(self, server: PostgresqlAddress) -> None:
         """All find it whole."""
         barrier = Barrier(4)
 
@@ -136,7 +136,7 @@ class TestSchema:
             for one in [pool.submit(opened) for _ in range(4)]:
                 one.result()
 
-    def test_is_found_by_those_that_waited_while_it_was_made(self, server: Server) -> None:
+    def test_is_found_by_those_that_waited_while_it_was_made(self, server: PostgresqlAddress) -> None:
         """A connection that did not find a table, and then waited, hears of it only when it locks another."""
         with ThreadPoolExecutor(8) as pool:
             with psycopg.connect(server.url) as first:
@@ -157,7 +157,7 @@ class TestPasswords:
     def test_is_never_shown(self, cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
         """Neither in an error nor in a log, whatever is wrong."""
         with caplog.at_level(logging.DEBUG), pytest.raises(StoreError) as caught:
-            Store(Server(cluster.server("missing").url.replace("secret", "wrong")))
+            Store(PostgresqlAddress(cluster.server("missing").url.replace("secret", "wrong")))
         assert "127.0.0.1" in str(caught.value)
         for said in (str(caught.value), caplog.text):
             assert "wrong" not in said
