@@ -38,7 +38,7 @@ def _followed(config: Config) -> list[Row]:
     try:
         files = app.watcher.following.discover()
         for file in files:
-            app.watcher.following.look(file)
+            app.watcher.following.read_new(file)
         known = {s.id: s for s in app.sessions.list()}
         calls = {name: _calls(app, name) for name in known}
         for file in files:

@@ -68,7 +68,7 @@ class Watcher:
         """Return True while changes are followed."""
         return bool(self._threads) and not self._stop.is_set()
 
-    def look_again(self, path: Path) -> None:
+    def reread(self, path: Path) -> None:
         """Read a file as if it had changed."""
         self._changed([path])
 
@@ -125,7 +125,7 @@ class Watcher:
                 self._live.pop(path, None)
                 self._new.pop(path, None)
                 self._busy.add(path)
-            self._look(path, None)
+            self._read_path(path, None)
 
     def _work_backlog(self) -> None:
         while not self._stop.is_set():
@@ -141,13 +141,13 @@ class Watcher:
                         self._ready.wait(0.2)
                     continue
                 self._busy.add(file.path)
-            self._look(file.path, file)
+            self._read_path(file.path, file)
 
-    def _look(self, path: Path, file: TranscriptFile | None) -> None:
+    def _read_path(self, path: Path, file: TranscriptFile | None) -> None:
         try:
             for one in [file] if file is not None else self.following.files_at(path):
                 if not self._stop.is_set():
-                    self._look_at(one)
+                    self._read_file(one)
         except Exception:
             log.exception("%s could not be looked up", path)
         finally:
@@ -155,9 +155,9 @@ class Watcher:
                 self._busy.discard(path)
                 self._ready.notify_all()
 
-    def _look_at(self, file: TranscriptFile) -> None:
+    def _read_file(self, file: TranscriptFile) -> None:
         try:
-            self.following.look(file, self._stop)
+            self.following.read_new(file, self._stop)
         except Exception as error:  # noqa: BLE001  # one broken file never stops the others
             log.warning("%s could not be read: %s", file.path, error)
             self._report(file, error)
@@ -168,4 +168,4 @@ class Watcher:
         except Exception:
             log.exception("a failure could not be reported")
         if isinstance(error, BusyStore) and not self._stop.wait(RETRY_SECONDS):
-            self.look_again(file.path)
+            self.reread(file.path)

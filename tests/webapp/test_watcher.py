@@ -88,9 +88,9 @@ class TestWatcher:
         bad = place.file.with_name(f"{NAME.replace('1', '8')}.jsonl")
         bad.write_bytes(row(0, "bad"))
         following = place.app.watcher.following
-        real = following.look
+        real = following.read_new
         monkeypatch.setattr(
-            following, "look", lambda file, stop: 1 / 0 if file.path == bad else real(file, stop)
+            following, "read_new", lambda file, stop: 1 / 0 if file.path == bad else real(file, stop)
         )
         reported = when(place.app, ProblemReported)
         place.app.watcher.start()
@@ -105,14 +105,14 @@ class TestWatcher:
         monkeypatch.setattr(watcher, "RETRY_SECONDS", 0.0)
         place.write(row(0))
         following = place.app.watcher.following
-        real, left = following.look, [BusyStore("another process is writing; try again")]
+        real, left = following.read_new, [BusyStore("another process is writing; try again")]
 
         def busy_once(file: Any, stop: Event) -> None:
             if left:
                 raise left.pop()
             real(file, stop)
 
-        monkeypatch.setattr(following, "look", busy_once)
+        monkeypatch.setattr(following, "read_new", busy_once)
         place.app.watcher.start()
         until(lambda: not left and place.app.store.sessions.find(NAME) is not None)
         until(lambda: place.texts() == ["hello 0"])

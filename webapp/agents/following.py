@@ -112,7 +112,7 @@ class FollowedFiles(ABC):
 
     # -- reading one
 
-    def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
+    def read_new(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
         """Receive the new records of a file, and return the number of new messages.
 
         Unwanted files and files outside the followed folders, behind a link, are not read. Once `stop` is set it ends

@@ -70,7 +70,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, folder: Path | None
     try:
         files = SentFiles(backlog, who, config.watch, config.environment, redactor, limit << 20)
         watcher = Watcher(files)
-        sender = Sender(TeamServer(address, config.token), backlog, files, who, watcher.look_again)
+        sender = Sender(TeamServer(address, config.token), backlog, files, who, watcher.reread)
         try:
             sender.compare()
             echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")

@@ -52,7 +52,7 @@ class Gateway:
             manage_session=False,
             json=flask_app.json,
             engineio_logger=quiet_logger(),
-            # `_look` watches them. To end Engine.IO's own thread for it fails while that thread starts.
+            # `_disconnect_unwanted` watches them. To end Engine.IO's own thread for it fails while that thread starts.
             monitor_clients=False,
             # A page that polls would reach another worker each time.
             transports=["websocket"] if app.queue is not None else None,
@@ -66,24 +66,26 @@ class Gateway:
         self._answer("context:plan", SocketPlan, self.plan)
         self._answer("context:prune", SocketPrune, self.prune, changes=True)
         self._answer("context:undo", SocketUndo, self.undo, changes=True)
-        self.socketio.on_event("disconnect", self.left)
-        self._cancel = app.bus.subscribe(partial(self.heard, 0) if app.queue is None else app.queue.publish)
+        self.socketio.on_event("disconnect", self.on_disconnect)
+        self._cancel = app.bus.subscribe(
+            partial(self.on_event, 0) if app.queue is None else app.queue.publish
+        )
         if app.queue is not None:
-            app.queue.start(self.heard, self.lost)
+            app.queue.start(self.on_event, self.on_events_lost)
         self._thread = threading.Thread(
-            target=self.broadcaster.run, args=(self._look,), name="live", daemon=True
+            target=self.broadcaster.run, args=(self._disconnect_unwanted,), name="live", daemon=True
         )
         self._thread.start()
 
     # -- from the bus to the pages
 
-    def heard(self, revision: int, event: Event) -> None:
+    def on_event(self, revision: int, event: Event) -> None:
         """Queue the notices of an event. `revision` is that of the event in the queue, 0 without one."""
         if revision and isinstance(event, SettingsChanged | ModelsChanged):
             self.app.environment.forget()
         self.broadcaster.add(revision, notices_of(event))
 
-    def lost(self) -> None:
+    def on_events_lost(self) -> None:
         """Disconnect every page, so that it comes back for a snapshot: events are missing."""
         self.app.environment.forget()
         self.broadcaster.forget_recent()
@@ -99,7 +101,7 @@ class Gateway:
             small.put_revision(room, last + count)
         return last
 
-    def _look(self) -> None:
+    def _disconnect_unwanted(self) -> None:
         """Disconnect the pages that do not answer, lag or have no access any more."""
         try:
             disconnect_silent(self.socketio.server)
@@ -123,7 +125,7 @@ class Gateway:
                 if not isinstance(data, dict):
                     raise Malformed(f"{event} takes one object, got {type(data).__name__}")
                 if changes and not may_change(request.environ):
-                    raise Forbidden("a viewer may look and change nothing")
+                    raise Forbidden("a viewer's token may read, but not change anything")
                 return handler(model.model_validate(data))
             except ValidationError as error:
                 return refusal(error)
@@ -154,7 +156,7 @@ class Gateway:
         self.broadcaster.leave(page_id(), body.room)
         return {"room": body.room}
 
-    def left(self, *_: Any) -> None:
+    def on_disconnect(self, *_: Any) -> None:
         """Remove a disconnected page from all rooms."""
         self.broadcaster.leave(page_id())
 

@@ -117,7 +117,7 @@ class SentFiles(FollowedFiles):
 
 
 class Sender:
-    """A thread that sends the backlog, one chunk after another. `look_again` has a file read once more."""
+    """A thread that sends the backlog, one chunk after another. `reread` has a file read once more."""
 
     def __init__(
         self,
@@ -125,10 +125,10 @@ class Sender:
         backlog: Backlog,
         files: SentFiles,
         who: Mapping[str, str],
-        look_again: Callable[[Path], None],
+        reread: Callable[[Path], None],
     ) -> None:
         self._server, self._backlog, self._files, self._who = server, backlog, files, who
-        self._look_again = look_again
+        self._reread = reread
         self._compared_at: float | None = None
         # Files that are tried again after the next comparison, with the reason for their refusal.
         self._refused: dict[str, str] = {}
@@ -142,7 +142,7 @@ class Sender:
                 self._continue_at(key, position)
         for key in self._files.unwanted.intersection(self._refused):
             self._files.unwanted.discard(key)
-            self._look_again(path_of(key))
+            self._reread(path_of(key))
         self._compared_at = time.monotonic()
 
     def start(self) -> None:
@@ -223,7 +223,7 @@ class Sender:
         """Read a transcript again from the position that the server has."""
         self._backlog.reset(key, position)
         self._files.forget(key)
-        self._look_again(path_of(key))
+        self._reread(path_of(key))
 
     def _set_aside(self, one: QueuedChunk, error: Rejected) -> None:
         """Send nothing more of a transcript for now, so that the others go on."""

@@ -310,7 +310,7 @@ class TestFloods:
         for n in range(20):
             app.sessions.patch(f"n{n}", SessionChange(title=f"title {n}"))
         gateway.broadcaster._not_before = 0.0
-        gateway.heard(0, SessionUpdated("a"))
+        gateway.on_event(0, SessionUpdated("a"))
 
         def titles() -> set[str | None]:
             rows = [row for one in visitor.hears("sessions:updated") for row in one["sessions"]]

@@ -163,7 +163,7 @@ class TestWorkers:
         first.app.sessions.create(id="a", model="gpt-5")
         page = Visitor(second)
         revision = page.joins("session:a")["revision"]
-        second.gateway.lost()
+        second.gateway.on_events_lost()
         assert Visitor(second).joins("session:a", revision)["snapshot"] is not None
 
     def test_a_page_gets_a_snapshot_from_a_worker_that_missed_events(

@@ -37,7 +37,7 @@ class Machine:
 
     def read(self) -> int:
         """Read the new lines of every transcript into the backlog; return the number of entries."""
-        return sum(self.files.look(file) for file in self.files.discover())
+        return sum(self.files.read_new(file) for file in self.files.discover())
 
     def send(self) -> None:
         """Send the backlog, and read again the files that the server asks for."""
@@ -45,7 +45,7 @@ class Machine:
             pass
         while self.again:
             for file in self.files.files_at(self.again.pop()):
-                self.files.look(file)
+                self.files.read_new(file)
             self.send()
 
     def push(self) -> None:

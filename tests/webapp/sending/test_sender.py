@@ -109,7 +109,7 @@ class TestPushedSessions:
         )
         follows = own.watcher.following
         for file in follows.discover():
-            follows.look(file)
+            follows.read_new(file)
         pushed, read = contents(team.app), contents(own)
         own.close()
         assert len(read) > 10

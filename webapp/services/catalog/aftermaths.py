@@ -50,14 +50,14 @@ class AftermathService:
 
     def start(self) -> None:
         """Count sessions as they change from now on, and those that were never counted."""
-        self._environment.bus.subscribe(self._heard)
+        self._environment.bus.subscribe(self._on_event)
         self._worker.put(*self._store.aftermaths.uncounted())
 
     def close(self) -> None:
         """Stop counting."""
         self._worker.close()
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, _CHANGES):
             self._worker.put(event.session_id)
 

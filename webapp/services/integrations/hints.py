@@ -62,7 +62,7 @@ class Hints:
     def __init__(self, environment: Environment, planning: Planning) -> None:
         self._environment, self._store, self._planning = environment, environment.store, planning
         self._worker = SessionWorker("hints", self.write, interval_seconds=CALM_SECONDS)
-        self._unsubscribe = environment.bus.subscribe(self._heard)
+        self._unsubscribe = environment.bus.subscribe(self._on_event)
 
     def write(self, session_id: str) -> bool:
         """Write the hint of a session, or remove the files of one that is deleted; return whether a hint was written.
@@ -99,7 +99,7 @@ class Hints:
 
     # -- off the thread that appends
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if not isinstance(event, _CHANGES) or not Path(hint_files.folder()).is_dir():
             return
         # What a person changed shows in the next call, so its hint does not wait.

@@ -37,7 +37,7 @@ class AnalysisAhead:
 
     def start(self) -> None:
         """Analyse the sessions used last, and sessions as they change from now on."""
-        self._environment.bus.subscribe(self._heard)
+        self._environment.bus.subscribe(self._on_event)
         store = self._environment.store
         with suppress(StoreError):  # /healthz reports a store that cannot be read
             self._worker.put(*(row.id for row in store.sessions.page(None, RECENT)[0]))
@@ -47,7 +47,7 @@ class AnalysisAhead:
         self._closing.set()
         self._worker.close()
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, MessagesAppended):
             self._arrived = time.monotonic()
             self._worker.put(event.session_id, after_seconds=QUIET_SECONDS)

@@ -61,7 +61,7 @@ class FollowedCalls:
         self._environment, self._store, self._histories = environment, environment.store, histories
         self._links: OrderedDict[str, Link] = OrderedDict()
         self._lock = threading.Lock()
-        environment.bus.subscribe(self._heard)
+        environment.bus.subscribe(self._on_event)
 
     def link(self, session_id: str) -> Link | None:
         """Return the link of a session; None where no call of it came since the start."""
@@ -204,7 +204,7 @@ class FollowedCalls:
         self._histories.forget(found.key)
         self._environment.bus.publish(SessionDeleted(own.id), *map(SessionUpdated, (row.id, *below)))
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, MessagesAppended):
             link = self._links.get(event.session_id)
             if link is not None and link.usage:

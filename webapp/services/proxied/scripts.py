@@ -56,7 +56,7 @@ class ProxyScripts:
         self._environment, self._store, self._followed = environment, environment.store, followed
         self._made: dict[str, tuple[_At, EditScript]] = {}
         self._worker = SessionWorker("proxy-scripts", self.write)
-        self._unsubscribe = environment.bus.subscribe(self._heard)
+        self._unsubscribe = environment.bus.subscribe(self._on_event)
 
     def write(self, session_id: str) -> None:
         """Write the script of a session, if it is or was switched on."""
@@ -129,7 +129,7 @@ class ProxyScripts:
         self._unsubscribe()
         self._worker.close()
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, _CHANGES) and self._concerns(event.session_id):
             self._worker.put(event.session_id)
 

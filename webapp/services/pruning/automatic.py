@@ -52,14 +52,14 @@ class AutomaticPruning:
         self._environment, self._store, self._histories = environment, environment.store, histories
         self._planning, self._prunes, self._summaries, self._overflow = planning, prunes, summaries, overflow
         self._cold_caches = cold_caches
-        environment.bus.subscribe(self._heard)
+        environment.bus.subscribe(self._on_event)
 
     def after_append(self, session: Session) -> list[Event]:
         """Prune if the append being written crossed the target, and relieve a context above what is usable."""
         self._cold_caches.watch(session)
         return [*self._prune(session), *self._relieve(session)]
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         """Prune what waited for its cache to expire, so that the next call is sent pruned."""
         if not isinstance(event, CacheExpired):
             return

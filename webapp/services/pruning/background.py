@@ -50,7 +50,7 @@ class BackgroundSummaries:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._unsubscribe = environment.bus.subscribe(self._heard)
+        self._unsubscribe = environment.bus.subscribe(self._on_event)
 
     # -- on request
 
@@ -98,7 +98,7 @@ class BackgroundSummaries:
 
     # -- by itself
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if not isinstance(event, MessagesAppended | CacheExpired):
             return
         row = self._store.sessions.find(event.session_id)

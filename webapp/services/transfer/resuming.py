@@ -49,7 +49,7 @@ class Resuming:
         """Keep the environment variables that name agents' folders, and the folder for copies that are imported."""
         self._environment, self._store, self._prunes = environment, environment.store, prunes
         self._variables, self._copies = variables, copies
-        environment.bus.subscribe(self._heard)
+        environment.bus.subscribe(self._on_event)
 
     def resume(
         self, session_id: str, *, prune: bool = False, max_tokens: int | None = None, cwd: Path | None = None
@@ -89,7 +89,7 @@ class Resuming:
                 if path.stat().st_mtime < oldest:
                     path.unlink()
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         """Delete a copy that its agent has taken in."""
         if isinstance(event, SessionCreated) and self._store.copies.find(event.session_id) is not None:
             for path in self._copies.glob(f"{escape(event.session_id)}.*"):

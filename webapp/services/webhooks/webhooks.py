@@ -119,7 +119,7 @@ class WebhookService:
         self._closed = False
         self._sending: dict[int, asyncio.Task[None]] = {}
         self.counts = Counts()
-        self._unsubscribe = environment.bus.subscribe(self._heard)
+        self._unsubscribe = environment.bus.subscribe(self._on_event)
 
     # -- use cases
 
@@ -258,7 +258,7 @@ class WebhookService:
 
     # -- events come in
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         """Queue an event that webhooks get; the publishing thread does not wait."""
         if not isinstance(event, PostedEvent):
             return

@@ -214,7 +214,7 @@ class TestAnUnknownSchema:
             following = made.watcher.following
             for _ in range(2):
                 for file in following.discover():
-                    following.look(file)
+                    following.read_new(file)
             [session] = made.sessions.list()
             assert session.title == "opencode.db cannot be read"
             assert session.malformed == 1

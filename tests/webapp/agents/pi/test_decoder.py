@@ -279,7 +279,7 @@ class TestSessions:
     def look(self, app: App) -> int:
         """Look at every file once, and return the number of new messages."""
         following = app.watcher.following
-        return sum(following.look(file) for file in following.discover())
+        return sum(following.read_new(file) for file in following.discover())
 
     def test_are_followed_as_they_grow(self, app: App, tmp_path: Path) -> None:  # X12
         """Half a line is read when it is complete, and a fork has its parent."""

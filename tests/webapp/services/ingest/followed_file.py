@@ -45,7 +45,7 @@ class Place:
     def look(self, app: App | None = None) -> int:
         """Read every file once; return the number of new messages."""
         following = (app or self.app).watcher.following
-        return sum(following.look(file) for file in following.discover())
+        return sum(following.read_new(file) for file in following.discover())
 
     def texts(self) -> list[str]:
         """Return the texts of the session, oldest first."""

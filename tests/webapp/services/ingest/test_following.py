@@ -59,7 +59,7 @@ class TestFollowing:
         place.file.unlink()
         place.file.symlink_to(secret)
         following = place.app.watcher.following
-        assert [following.look(file) for file in following.files_at(place.file)] == [0]
+        assert [following.read_new(file) for file in following.files_at(place.file)] == [0]
         assert f"{place.file} leads out of" in caplog.text
 
     def test_counts_a_binary_file_once(self, place: Place) -> None:
@@ -148,7 +148,7 @@ class TestFollowing:
         following = place.app.watcher.following
         [file], stop = following.discover(), Event()
         stop.set()
-        added = following.look(file, stop)
+        added = following.read_new(file, stop)
         assert 0 < added <= CHUNK_RECORDS
         other = place.open()
         assert place.look(other) == 2 * CHUNK_RECORDS - added
@@ -273,9 +273,9 @@ class TestWholeFiles:
         following = place.app.watcher.following
         files = [f for f in following.discover() if f.source == "opencode"]
         assert len(files) > 1
-        added = sum(following.look(file) for file in files)
+        added = sum(following.read_new(file) for file in files)
         assert added > 3
-        assert sum(following.look(file) for file in following.discover()) == 0
+        assert sum(following.read_new(file) for file in following.discover()) == 0
         path = root / "opencode.db-wal" if layout == "database" else next(changed.rglob("*.json"))
         named = following.files_at(path)
         assert {f.session_id for f in named} <= {f.session_id for f in files}
@@ -318,7 +318,7 @@ class TestWholeFiles:
         db.execute("INSERT INTO part VALUES (?,?,?,?,?,?)", part)
         db.commit()
         following = place.app.watcher.following
-        assert sum(following.look(file) for file in following.files_at(path)) == 1
+        assert sum(following.read_new(file) for file in following.files_at(path)) == 1
         assert self.said(place.app, session)[-1] == "one more thing"
         db.close()
 
@@ -335,7 +335,7 @@ class TestImports:
         following = app.watcher.following
         files = following.discover()
         for file in files:
-            following.look(file)
+            following.read_new(file)
         before = {s.id: (s.messages, s.version) for s in app.sessions.list()}
         for file in files:
             if file.path.stat().st_size:

@@ -70,7 +70,7 @@ def followed(folder: Path, home: Path, order: random.Random) -> dict[str, Any]:
                 if share == "whole":
                     path.write_bytes(whole[path])
                 for file in following.files_at(path):
-                    following.look(file)
+                    following.read_new(file)
         return numbers(app)
     finally:
         app.close()
