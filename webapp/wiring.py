@@ -15,7 +15,7 @@ from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.queue import Queue
 from webapp.redaction import redactor
-from webapp.services.session.environment import Environment, Sizes
+from webapp.services.session.environment import Environment, SizeLimits
 from webapp.services.session.leases import Leases
 from webapp.services.summaries.summarising import SummaryWriter, Written
 from webapp.store import Store
@@ -69,7 +69,7 @@ def environment_of(config: Config, store: Store, queue: Queue | None) -> Environ
         Bus(),
         Tokenizers(enabled=config.tokenizer),
         redactor=redactor() if config.redact else None,
-        sizes=Sizes(*sizes),
+        sizes=SizeLimits(*sizes),
         shared_values=queue,
         leases=Leases(store, shared=queue is not None),
     )

@@ -39,8 +39,8 @@ SWITCH_SECONDS = 0.001
 class RunningServer:
     """A running application: it serves requests, follows files and sends changes to pages."""
 
-    def __init__(self, config: Config, beside: Callable[[str], None] | None = None) -> None:
-        """Build the application; `beside` starts a process that uses it, and gets a token for that process."""
+    def __init__(self, config: Config, start_companion: Callable[[str], None] | None = None) -> None:
+        """Build the application; `start_companion` starts a process that uses it, and gets a token for that process."""
         from webapp import create_app  # not needed by the proxy, which also uses this module
         from webapp.services.session.leases import OneWorkerJob
         from webapp.services.session.measuring_process import MeasuringProcess
@@ -54,8 +54,8 @@ class RunningServer:
         self.wsgi = create_app(config, app=self.app)
         self._lock = threading.Lock()
         self._state = "open"
-        if beside is not None:
-            beside(self.app.access_tokens.make_process_token())
+        if start_companion is not None:
+            start_companion(self.app.access_tokens.make_process_token())
         self.app.webhooks.start()
         self.app.retention.start()
         self.app.cold_caches.watch_recent()

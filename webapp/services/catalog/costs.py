@@ -9,8 +9,8 @@ from typing import NamedTuple
 from scoring.models import CURRENCY, CallTokens, Spent, context_cost, spent
 from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.services.catalog.answers import Cost, SubAgentCost
-from webapp.services.session.families import with_sub_agents
 from webapp.services.session.session import Session
+from webapp.services.session.sub_agents import with_sub_agents
 from webapp.store.usage import CallRow
 
 

@@ -70,13 +70,13 @@ def regions_at(
     samples: Iterable[Sample],
     messages: Sequence[GrowthMessage],
     operations: Iterable[GrowthOperation] = (),
-    beside: Mapping[str, int] | None = None,
+    outside_messages: Mapping[str, int] | None = None,
 ) -> list[dict[str, int]]:
     """Return the estimated tokens of each region at each sample.
 
-    `messages` are all of the log in order, `operations` come oldest first, `beside` are the tokens outside messages.
+    `messages` are all of the log in order, `operations` come oldest first, `outside_messages` are other tokens.
     """
-    now, came, found = Counter(beside), 0, list[dict[str, int]]()
+    now, came, found = Counter(outside_messages), 0, list[dict[str, int]]()
     waiting, undone = deque(operations), list[tuple[int, Counter[str]]]()
 
     def grow(number: int) -> None:

@@ -22,9 +22,9 @@ from webapp.events import SettingsChanged
 from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
 from webapp.services.catalog.sessions import SessionService
 from webapp.services.session.environment import Environment
-from webapp.services.session.families import root_of, with_sub_agents
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.state import SessionState
+from webapp.services.session.sub_agents import root_of, with_sub_agents
 from webapp.services.session.times import from_ms, iso
 from webapp.store.sessions import SessionRow
 
@@ -49,7 +49,7 @@ OFF = RetentionLimits(days=None, size_mib=None, user_size_mib=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class SessionTree:
     """A session with its sub-agents. `last` is the latest activity in it, in ms; `sizes` are in bytes, by id,
     and so are the `versions` of the sessions.
 
@@ -74,12 +74,14 @@ class Family:
         return len(self.sizes)
 
 
-def to_delete(families: Iterable[Family], limits: RetentionLimits, now: int) -> list[tuple[Family, Reason]]:
-    """Return the families to delete, each with the reason, those unused for longest first.
+def to_delete(
+    trees: Iterable[SessionTree], limits: RetentionLimits, now: int
+) -> list[tuple[SessionTree, Reason]]:
+    """Return the trees to delete, each with the reason, those unused for longest first.
 
     The age is applied first, then the size of each user's sessions, then that of all.
     """
-    ordered = sorted(families, key=lambda one: (one.last, one.row.key))
+    ordered = sorted(trees, key=lambda one: (one.last, one.row.key))
     deletable = {one.row.key for one in ordered if not one.exempt and now - one.last > DAY_MS}
     gone: dict[int, Reason] = {}
     if limits.days is not None:
@@ -93,18 +95,18 @@ def to_delete(families: Iterable[Family], limits: RetentionLimits, now: int) -> 
 
 
 def _beyond(
-    families: Sequence[Family],
+    trees: Sequence[SessionTree],
     size_mib: int | None,
     deletable: set[int],
     gone: dict[int, Reason],
     reason: Reason,
 ) -> dict[int, Reason]:
-    """Return the families to delete until the others take at most `size_mib`."""
+    """Return the trees to delete until the others take at most `size_mib`."""
     found: dict[int, Reason] = {}
     if size_mib is None:
         return found
-    left = sum(one.size for one in families if one.row.key not in gone)
-    for one in families:
+    left = sum(one.size for one in trees if one.row.key not in gone)
+    for one in trees:
         if left <= size_mib * MIB:
             break
         if one.row.key in deletable and one.row.key not in gone:
@@ -148,14 +150,14 @@ class RetentionService:
         _check(limits)
         return self._answer(limits, self._to_delete(limits), stored=stored)
 
-    def _to_delete(self, limits: RetentionLimits) -> list[tuple[Family, Reason]]:
+    def _to_delete(self, limits: RetentionLimits) -> list[tuple[SessionTree, Reason]]:
         now = self._environment.clock()
-        return to_delete(self._families(now), limits, now)
+        return to_delete(self._trees(now), limits, now)
 
     def _answer(
-        self, limits: RetentionLimits, going: Sequence[tuple[Family, Reason]], *, stored: bool
+        self, limits: RetentionLimits, going: Sequence[tuple[SessionTree, Reason]], *, stored: bool
     ) -> Retention:
-        """Return the answer about the families to delete."""
+        """Return the answer about the trees to delete."""
         named = [
             SessionToDelete(
                 id=one.row.id, title=shown_title(one.row), user=one.user or None, last_activity=iso(one.last or None),
@@ -198,30 +200,30 @@ class RetentionService:
                 deleted, size = deleted + len(gone), size + sum(one.sizes.get(name, 0) for name in gone)
         return replace(found, sessions=deleted, bytes=size, text=f"{_amount(deleted, size)} deleted.")
 
-    def _is_used_again(self, family: Family) -> bool:
-        """Return whether a session of a family was used or kept, or is new, since the families were read."""
-        found = with_sub_agents(self._store, family.row.id)
+    def _is_used_again(self, tree: SessionTree) -> bool:
+        """Return whether a session of a tree was used or kept, or is new, since the trees were read."""
+        found = with_sub_agents(self._store, tree.row.id)
         rows = [row for name in found if (row := self._store.sessions.find(name)) is not None]
         return any(
-            row.id not in family.sizes
-            or row.version != family.versions[row.id]
+            row.id not in tree.sizes
+            or row.version != tree.versions[row.id]
             or row.state.get("kept") is True  # keeping a session does not change its version
             for row in rows
             if row.deleted_at is None
         )
 
-    def _families(self, now: int) -> list[Family]:
+    def _trees(self, now: int) -> list[SessionTree]:
         rows = {row.id: row for row in self._store.sessions.all()}
         parents = {row.id: row.parent_id if row.parent_id in rows else None for row in rows.values()}
         looked_at = self._store.small.looked_at()
         members: dict[str, list[SessionRow]] = {}
         for row in rows.values():
             members.setdefault(root_of(row.id, parents), []).append(row)
-        return [self._family(rows[top], own, looked_at, now) for top, own in members.items()]
+        return [self._tree(rows[top], own, looked_at, now) for top, own in members.items()]
 
-    def _family(
+    def _tree(
         self, top: SessionRow, members: Sequence[SessionRow], looked_at: Mapping[str, int], now: int
-    ) -> Family:
+    ) -> SessionTree:
         states = [SessionState.readable(row.state, row.source)[0] for row in members]
         grown = {row.id: looked_at.get(row.id, row.created_at) for row in members}
         grows = any(
@@ -229,7 +231,7 @@ class RetentionService:
             for row in members
         )
         used = (row.last_activity_at or row.created_at for row in members)
-        return Family(
+        return SessionTree(
             row=top,
             user=states[members.index(top)].owner,
             last=max(at if at <= now else grown[row.id] for at, row in zip(used, members, strict=True)),

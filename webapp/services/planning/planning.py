@@ -189,7 +189,7 @@ class Planning:
 
     def _budget(self, session: Session, scale: Scale, shown: int) -> int:
         """Return the budget of the messages alone, in estimated tokens."""
-        others = session.pruned.beside + self._store.contexts.summary_tokens(session.key, PRUNED)
+        others = session.pruned.outside_messages + self._store.contexts.summary_tokens(session.key, PRUNED)
         return max(0, scale.estimated(shown) - others)
 
     def _chosen_shortenings(

@@ -114,18 +114,18 @@ class Overflow:
         Raises:
             Conflict: there are none.
         """
-        available = max(0, session.usable_estimate - session.pruned.beside)
+        available = max(0, session.usable_estimate - session.pruned.outside_messages)
         if not available:
             raise Conflict(self._no_room(session))
         if goal is not None:
             system = sum(one.tokens for one in items if one.message.role == "system")
-            if system + LEAST_BESIDE <= goal - session.pruned.beside:
-                return min(available, goal - session.pruned.beside)
+            if system + LEAST_BESIDE <= goal - session.pruned.outside_messages:
+                return min(available, goal - session.pruned.outside_messages)
         return available
 
     def _no_room(self, session: Session) -> str:
         """Return why nothing can be gained: the prompt and the tools take all usable tokens."""
-        alone, usable = session.pruned.scale.shown(session.pruned.beside), session.usable_shown
+        alone, usable = session.pruned.scale.shown(session.pruned.outside_messages), session.usable_shown
         if not usable:
             window = session.limits.window
             return (

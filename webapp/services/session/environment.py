@@ -82,7 +82,7 @@ class SharedValues(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class SizeLimits:
     """The maximum bytes of a message, of the log of a session, and of the store; 0 for no limit."""
 
     message: int = 0
@@ -98,11 +98,11 @@ class RememberedWindow(TypedDict):
     at: int
 
 
-class Remembered(Generic[T]):
-    """A value that is read from the store once, until it is forgotten.
+class CachedValue(Generic[T]):
+    """A value that is read from the store once and cached until it is forgotten.
 
     What is read in a transaction, or a snapshot, that began before the value was last forgotten may be the value before
-    the change: it is returned, but not remembered.
+    the change: it is returned, but not cached.
     """
 
     def __init__(self, store: Store, read: Callable[[], T]) -> None:
@@ -137,7 +137,7 @@ class Environment:
         bus: Bus,
         tokenizers: CounterProvider,
         redactor: Redactor | None = None,
-        sizes: Sizes = Sizes(),
+        sizes: SizeLimits = SizeLimits(),
         shared_values: SharedValues | None = None,
         leases: Leases | None = None,
     ) -> None:
@@ -149,9 +149,9 @@ class Environment:
         self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()
-        self._settings = Remembered(store, self._read_settings)
-        self._overrides = Remembered(store, self._read_overrides)
-        self._windows = Remembered(store, self._read_windows)
+        self._settings = CachedValue(store, self._read_settings)
+        self._overrides = CachedValue(store, self._read_overrides)
+        self._windows = CachedValue(store, self._read_windows)
         self._checked_at = 0
         self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None

@@ -123,7 +123,7 @@ class SessionContext:
         return sum(count for _, count in self.totals.values())
 
     @property
-    def beside(self) -> int:
+    def outside_messages(self) -> int:
         """Return the estimated tokens outside messages and summaries: tool definitions, memories."""
         return sum(self.totals.get(name, (0, 0))[0] for name in REGIONS_BESIDE)
 
@@ -291,7 +291,7 @@ class Session:
     @property
     def can_be_relieved(self) -> bool:
         """Return whether the pruned view exceeds the usable tokens, and these have room for any messages."""
-        return self.pruned.tokens > self.usable_shown and self.usable_estimate > self.pruned.beside
+        return self.pruned.tokens > self.usable_shown and self.usable_estimate > self.pruned.outside_messages
 
     @property
     def growth_per_turn(self) -> int | None:
@@ -354,9 +354,9 @@ class Session:
 
     @property
     def least_share(self) -> float:
-        """Return a share of its count that the text of a first call does not take less than.
+        """Return the smallest share of its count that a first call's text can really take.
 
-        Without the model's own tokenizer, or for a model that nobody lists, that of any tokenizer.
+        If tokens are estimated or our table has no row for the model, it is the share for any tokenizer.
         """
         model = self._model_to_count
         counts = self.environment.tokenizers.counter(model.encoding) is not ESTIMATOR
@@ -475,7 +475,7 @@ class Session:
     def keep_changes_of_others(self, current: SessionRow) -> None:
         """Copy from `current` the shared columns that changed since this session was loaded.
 
-        The window that a person set is shared too, and that no retention may delete the session.
+        The window and `kept`, which users set, and the proxy's state are copied too.
         """
         if current.model != self._saved["model"]:
             self.state.model_changed()

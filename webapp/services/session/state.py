@@ -324,7 +324,7 @@ class SessionState:
             found = cls.from_dict(data, source)
         except (TypeError, ValueError, KeyError, AttributeError):
             return cls.from_dict({}, source), True
-        return (found, False) if _is_like(found, _sound(source)) else (cls.from_dict({}, source), True)
+        return (found, False) if _is_like(found, _new_state(source)) else (cls.from_dict({}, source), True)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
@@ -360,7 +360,7 @@ def _copied(value: Any) -> Any:
 
 
 @cache
-def _sound(source: str) -> SessionState:
+def _new_state(source: str) -> SessionState:
     """Return a new state of a session of that source, to compare others with."""
     return SessionState.from_dict({}, source)
 

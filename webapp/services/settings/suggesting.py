@@ -31,8 +31,8 @@ from scoring.learning import (
 from scoring.settings import STRATEGIES, Settings, lexicon_of
 from webapp.errors import Conflict
 from webapp.services.session.environment import Environment
-from webapp.services.session.families import root_of
 from webapp.services.session.stored_messages import read_features, whole
+from webapp.services.session.sub_agents import root_of
 from webapp.services.settings.answers import Suggestion
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow

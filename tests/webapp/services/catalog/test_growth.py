@@ -77,7 +77,9 @@ class TestRegions:
 
     def test_include_what_is_sent_beside_messages(self) -> None:  # X19
         """Tool definitions are in the context from the beginning."""
-        assert regions_at([sample(0, 1)], self.LOG, beside={"tools": 3}) == [{"tools": 3, "user": 10}]
+        assert regions_at([sample(0, 1)], self.LOG, outside_messages={"tools": 3}) == [
+            {"tools": 3, "user": 10}
+        ]
 
 
 class TestSteps:
