@@ -15,7 +15,9 @@ def cache_figures(planned: SessionPlan) -> PruneCost:
     """
     plan, scale, tokens, nos = planned.plan, planned.scale, planned.view.history.tokens, planned.view.nos
     cache = planned.cache
-    end = cache.changed_from if cache is not None and cache.changed_from else nos[-1] + 1 if nos else 0
+    end = nos[-1] + 1 if nos else 0
+    if cache is not None and cache.changed_from:
+        end = cache.changed_from
     changed = min((*plan.removed[:1], *plan.shortened[:1]), default=None)
     rewritten = 0
     if changed is not None and nos[changed] < end:

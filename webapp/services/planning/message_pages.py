@@ -96,22 +96,24 @@ class Messages:
 
     def _pending_rows(self, session: Session, nos: Sequence[int]) -> list[MessageAnswer]:
         """Return messages without scores and fates, in the order of `nos`."""
-        found, left = self._found(session.key, nos)
+        found, removals = self._found(session.key, nos)
         scale = session.pruned.scale
         items = self._store.contexts.at(session.key, PRUNED, [row.first_seq for row in found.values()])
         texts = {item.ref: item.replacement for item in items.values()}
-        return [pending_answer(found[no], scale, texts.get(no), left.get(no)) for no in nos if no in found]
+        return [
+            pending_answer(found[no], scale, texts.get(no), removals.get(no)) for no in nos if no in found
+        ]
 
     def rows(self, session: int, planned: SessionPlan, nos: Sequence[int]) -> list[MessageAnswer]:
         """Return messages, in the order of `nos`."""
-        found, left = self._found(session, nos)
-        return [message_answer(found[no], planned, left.get(no)) for no in nos if no in found]
+        found, removals = self._found(session, nos)
+        return [message_answer(found[no], planned, removals.get(no)) for no in nos if no in found]
 
     def out(self, session: Session, nos: Sequence[int]) -> list[MessageAnswer]:
         """Return messages that are not in the context, in the order of `nos`."""
-        found, left = self._found(session.key, nos)
+        found, removals = self._found(session.key, nos)
         scale = session.pruned.scale
-        return [out_answer(found[no], scale, left.get(no)) for no in nos if no in found]
+        return [out_answer(found[no], scale, removals.get(no)) for no in nos if no in found]
 
     def _found(
         self, session: int, nos: Sequence[int]
@@ -171,7 +173,7 @@ class Messages:
         log, fate = self._store.log, asked.fate
         if asked.q and asked.q.strip():
             sets.append(set(self._store.words.in_session(session.key, asked.q)))
-        if planned is not None and fate is not None and (fated := _fated(planned, fate)) is not None:
+        if planned is not None and fate is not None and (fated := _with_fate(planned, fate)) is not None:
             sets.append(fated)
         if asked.tool is not None:
             sets.append(set(log.of_tool(session.key, asked.tool)))
@@ -293,12 +295,12 @@ def _tools(planned: SessionPlan) -> list[str]:
     return tools
 
 
-def _fated(planned: SessionPlan, fate: str) -> set[int] | None:
+def _with_fate(planned: SessionPlan, fate: str) -> set[int] | None:
     """Return the numbers of the messages with a fate in a plan; None for a fate that no plan gives."""
     plan, nos = planned.plan, planned.view.nos
     if fate == "changes":
         return {nos[i] for i in (*plan.removed, *plan.shortened)}
     if fate in ("kept", "protected", "goes", "shortened"):
-        chosen = plan.removed if fate == "goes" else plan.shortened if fate == "shortened" else plan.kept
+        chosen = {"goes": plan.removed, "shortened": plan.shortened}.get(fate, plan.kept)
         return {nos[i] for i in chosen if plan.fate(i) == fate}
     return {nos[i] for i in planned.view.history.pinned} if fate == "pinned" else None

@@ -18,25 +18,25 @@ SHORTENED = "its output was shortened by an earlier prune"
 CLEARED = "the agent probably cleared its output, without recording it"  # where it did, `recorded` says so
 
 
-def message_answer(row: MessageRow, planned: SessionPlan, left: RemovalReason | None) -> Message:
-    """Return a message. `planned` is the plan that gives its fate; `left` is how it left the context, if it did."""
+def message_answer(row: MessageRow, planned: SessionPlan, removal: RemovalReason | None) -> Message:
+    """Return a message. `planned` is the plan that gives its fate; `removal` is how it left the context, if it did."""
     position = planned.view.index.get(row.no)
-    return out_answer(row, planned.scale, left) if position is None else _planned(row, planned, position)
+    return out_answer(row, planned.scale, removal) if position is None else _planned(row, planned, position)
 
 
-def out_answer(row: MessageRow, scale: Scale, left: RemovalReason | None, text: str | None = None) -> Message:
+def out_answer(row: MessageRow, scale: Scale, removal: RemovalReason | None, text: str | None = None) -> Message:
     """Return a message that is not in the context; `text` is the replacement that it had there, if it had one."""
-    detail, weights = left if left is not None else (Detail(), {})
+    detail, weights = removal if removal is not None else (Detail(), {})
     found = _answer(row, detail, weights, "out", scale.part(sent_tokens(row, text)))
     return replace(found, reason=detail.reason or "not in the context", cause=detail.cause or "out")
 
 
-def pending_answer(row: MessageRow, scale: Scale, text: str | None, left: RemovalReason | None) -> Message:
+def pending_answer(row: MessageRow, scale: Scale, text: str | None, removal: RemovalReason | None) -> Message:
     """Return a message before there is a plan: unless it is out of the context, its fate is pending.
 
     `text` is its replacement, if it has one.
     """
-    found = out_answer(row, scale, left, text)
+    found = out_answer(row, scale, removal, text)
     if row.out_operation is not None:
         return found
     return replace(

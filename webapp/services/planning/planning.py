@@ -136,9 +136,9 @@ class Planning:
         with view.lock:
             _refuse_pinned(view, inputs.drop, inputs.spare)
             preset, settings = preset_of(settings), settings_for(settings, view.history.task_counts)
-            plan = _once(view, name, lambda: self._planned(view, settings, budget, inputs))
+            plan = _cached(view, name, lambda: self._planned(view, settings, budget, inputs))
             if exactly:
-                plan = _once(view, name and ("exact", name), lambda: exact(session, view, plan))
+                plan = _cached(view, name and ("exact", name), lambda: exact(session, view, plan))
             base = plan
             if inputs.shorten:
                 chosen = self._chosen_shortenings(session, view, inputs.shorten)
@@ -292,8 +292,8 @@ class Planning:
         return history
 
 
-def _once(view: SessionHistory, name: Hashable, make: Callable[[], PrunePlan]) -> PrunePlan:
-    """Return the plan that the view has in memory under this name, made where it has none; None is no name."""
+def _cached(view: SessionHistory, name: Hashable, make: Callable[[], PrunePlan]) -> PrunePlan:
+    """Return the plan that the view caches under a name, made first where there is none; None caches nothing."""
     known = view.memo.get(name)
     if isinstance(known, PrunePlan):
         return known
