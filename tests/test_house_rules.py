@@ -255,7 +255,7 @@ class TestRequests:
         lines = [line for one in edge if one.name != "webapp.routes.api.routing" for line in unpacked_in(one)]
         assert not lines, "\n" + "\n".join(lines)
 
-    @pytest.mark.parametrize("text", ["plan(**body.given())", "plan(PlanRequest(**fields))"])
+    @pytest.mark.parametrize("text", ["plan(**body.sent_fields())", "plan(PlanRequest(**fields))"])
     def test_that_are_unpacked_are_seen(self, text: str) -> None:
         """The mapping can come from anywhere."""
         assert len(list(unpacked_in(source(text)))) == 1

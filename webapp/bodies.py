@@ -40,23 +40,23 @@ MessageIds = Annotated[list[str], Field(max_length=1_000_000)]
 Json = dict[str, Any]
 
 
-class Sent(BaseModel):
+class ClientInput(BaseModel):
     """The base of all that clients send: no unknown fields, and no changes after parsing."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    def given(self) -> Json:
+    def sent_fields(self) -> Json:
         """Return only the fields that were sent."""
         return self.model_dump(exclude_unset=True)
 
 
-class Body(Sent):
+class Body(ClientInput):
     """The base of all bodies: strict types."""
 
     model_config = ConfigDict(strict=True)
 
 
-class Query(Sent):
+class Query(ClientInput):
     """The base of all query strings: values arrive as text."""
 
 

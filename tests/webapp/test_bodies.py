@@ -59,8 +59,8 @@ class TestBodies:
 
     def test_tell_what_was_given_from_what_was_not(self) -> None:
         """A null that was sent is not the same as nothing."""
-        assert PlanBody.model_validate({"strategy": None}).given() == {"strategy": None}
-        assert PlanBody.model_validate({}).given() == {}
+        assert PlanBody.model_validate({"strategy": None}).sent_fields() == {"strategy": None}
+        assert PlanBody.model_validate({}).sent_fields() == {}
 
     def test_leave_messages_as_they_are(self) -> None:
         """Their formats are many."""

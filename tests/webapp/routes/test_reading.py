@@ -84,7 +84,7 @@ class TestBodies:
     def test_are_optional_without_required_fields(self) -> None:
         """No body and no type is an empty object."""
         with FLASK.test_request_context("/", method="POST"):
-            assert read_body(request, PlanBody, 1000).given() == {}
+            assert read_body(request, PlanBody, 1000).sent_fields() == {}
 
     @pytest.mark.parametrize(
         "mimetype", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]

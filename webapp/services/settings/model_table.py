@@ -31,7 +31,7 @@ class ModelTable:
         Raises:
             InvalidSettings: a number is out of range, or there is none; one error for each field.
         """
-        given = limits.given()
+        given = limits.sent_fields()
         if not any(given.values()):
             raise InvalidSettings([Fault("window", "expected a number of tokens here or for output_limit")])
         others = [row for row in self._environment.overrides() if row.name != name]

@@ -21,7 +21,7 @@ def make_thing(app: str, name: str, body: PlanBody, query: SessionsQuery) -> dic
 
     And says so.
     """
-    return {"app": app, "name": name, "body": body.given(), "query": query.given()}
+    return {"app": app, "name": name, "body": body.sent_fields(), "query": query.sent_fields()}
 
 
 @TABLE.get("/file")
