@@ -44,18 +44,18 @@ KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in Event.__subclas
 Heard = Callable[[int, Event], None]
 
 
-def shown(url: str) -> str:
+def masked(url: str) -> str:
     """Return the address of a queue without its password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
 
 
-def written(event: Event) -> bytes:
+def encode(event: Event) -> bytes:
     """Return an event as the queue carries it."""
     return orjson.dumps([type(event).__name__, asdict(event)])
 
 
-def read(text: bytes) -> Event | None:
+def decode(text: bytes) -> Event | None:
     """Return the event of an entry; None for one of another version of Coppice that this one does not know."""
     try:
         name, fields = orjson.loads(text)
@@ -102,7 +102,7 @@ class Queue:
             if not found:
                 self._last = self._redis.xadd(self._stream, {"e": NOTHING})
         except self._redis.faults as error:
-            raise StoreError(f"the queue {shown(self.url)} does not answer: {error}") from error
+            raise StoreError(f"the queue {masked(self.url)} does not answer: {error}") from error
         for entry, fields in reversed(found):
             self._take(entry, fields, heard, lost)
         for name, run in (
@@ -115,7 +115,7 @@ class Queue:
 
     def publish(self, event: Event) -> None:
         """Add an event; the caller does not wait for Redis."""
-        self._add(written(event))
+        self._add(encode(event))
 
     def _add(self, text: bytes) -> None:
         with self._wake:
@@ -178,7 +178,7 @@ class Queue:
                 continue
             self._trouble = ""
             if broken:
-                log.warning("the queue %s answers again", shown(self.url))
+                log.warning("the queue %s answers again", masked(self.url))
             if broken or not complete:  # Redis may have begun with nothing, so events are gone
                 broken = False
                 lost()
@@ -205,20 +205,20 @@ class Queue:
         try:
             if text == LOST:
                 lost()
-            elif text != NOTHING and (event := read(text)) is not None:
+            elif text != NOTHING and (event := decode(text)) is not None:
                 heard(revision_of(entry), event)
         except Exception:
             log.exception("an event of the queue could not be taken")
 
     def _failed(self, error: Exception) -> None:
         if not self._trouble and not self._closed.is_set():
-            log.warning("the queue %s does not answer, trying again: %s", shown(self.url), error)
+            log.warning("the queue %s does not answer, trying again: %s", masked(self.url), error)
         self._trouble = str(error)
 
     def check(self) -> None:
         """Raise StoreError while Redis does not answer."""
         if self._trouble:
-            raise StoreError(f"the queue {shown(self.url)} does not answer: {self._trouble}")
+            raise StoreError(f"the queue {masked(self.url)} does not answer: {self._trouble}")
 
     # -- values
 
@@ -273,7 +273,7 @@ def connected(url: str) -> Any:
         )
         client.ping()
     except (redis.RedisError, OSError, ValueError) as error:
-        message = f"cannot reach the queue {shown(url)}: {error}; start Redis there, or leave out --queue"
+        message = f"cannot reach the queue {masked(url)}: {error}; start Redis there, or leave out --queue"
         raise Invalid(message, "queue") from error
     client.faults = (redis.RedisError, OSError)
     return client

@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE, until
 from webapp import queue as queues
 from webapp.errors import Invalid, StoreError
 from webapp.events import ContextPruned, Event, MessagesAppended, SettingsChanged
-from webapp.queue import Queue, read, revision_of, written
+from webapp.queue import Queue, decode, encode, revision_of
 
 PRUNED = ContextPruned("a", 1, "manual", 9, 5, 2, ("x", "y"), 12.5)
 
@@ -67,12 +67,12 @@ class TestEvents:
     @pytest.mark.parametrize("event", [PRUNED, MessagesAppended("a", (1, 2), 2), SettingsChanged()])
     def test_arrive_as_they_were(self, event: Event) -> None:
         """With every field, and its lists as tuples."""
-        assert read(written(event)) == event
+        assert decode(encode(event)) == event
 
     def test_of_another_version_are_left_out(self) -> None:
         """A worker that is not updated yet goes on."""
-        assert read(b'["SomethingNew", {}]') is None
-        assert read(b'["SettingsChanged", {"by": 1}]') is None
+        assert decode(b'["SomethingNew", {}]') is None
+        assert decode(b'["SettingsChanged", {"by": 1}]') is None
 
     def test_have_revisions_that_grow(self) -> None:
         """In one millisecond and after it; as whole numbers that JavaScript holds exactly."""
@@ -170,7 +170,7 @@ class TestLoss:
     def test_ends_though_the_clock_of_redis_went_back(self, pair: tuple[Listener, Listener]) -> None:
         """A stream that begins again goes on with larger ids than were read."""
         queue = pair[0].queue
-        queue._redis.xadd(queue._stream, {"e": written(PRUNED)}, id="9000000000000-7")
+        queue._redis.xadd(queue._stream, {"e": encode(PRUNED)}, id="9000000000000-7")
         until(lambda: all(one.heard for one in pair))
         queue._redis.delete(queue._stream)
         until(lambda: all(one.lost.is_set() for one in pair))

@@ -126,7 +126,7 @@ class Broadcaster:
         with self._wake:
             enter()
             if name not in self._rooms:  # forgotten meanwhile, with what it was to be sent
-                room.pass_over()
+                room.note_gap()
             room = self._rooms.setdefault(name, room)
             missed = room.enter(page, revision)
             begins = self._revision(room)
@@ -337,7 +337,7 @@ class Broadcaster:
         if room.members:
             return False
         with self._wake:
-            room.pass_over()
+            room.note_gap()
         return True
 
     def _later(self, taken: Mapping[Key, Pending], now: float, error: StoreError) -> None:

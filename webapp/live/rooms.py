@@ -69,7 +69,7 @@ class NumberedRoom(Room):
         self._sent.append(sent)
         return sent
 
-    def pass_over(self) -> None:
+    def note_gap(self) -> None:
         """Record that a message was not sent, so that a returning page needs a snapshot."""
         if not self._behind:
             self.revision += 1

@@ -73,7 +73,7 @@ class SharedRoom(Room):
     def prepare(self, count: int) -> None:
         """Do nothing: the queue has given the revision."""
 
-    def pass_over(self) -> None:
+    def note_gap(self) -> None:
         """Do nothing: a page that joins gets what it missed from `RecentNotices`."""
 
     def stamp(self, event: str, payload: dict[str, Any], *, last: bool = True) -> Sent:

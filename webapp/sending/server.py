@@ -49,7 +49,7 @@ class TeamServer:
 
     def push(self, body: bytes) -> dict[str, Any]:
         """Push a chunk and return the answer. Raises Unreachable, Denied or Rejected."""
-        return self._post(LINES, body, _tells_a_state)
+        return self._post(LINES, body, _is_push_answer)
 
     def differing(self, who: Mapping[str, str], files: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         """Return the server's positions where they differ from digests of ours. Raises Unreachable or Denied."""
@@ -58,7 +58,7 @@ class TeamServer:
         for start in range(0, max(1, len(keys)), TOGETHER):
             some = {key: files[key] for key in keys[start : start + TOGETHER]}
             asked = orjson.dumps({**who, "files": some})
-            answer = self._post(POSITIONS, asked, partial(_tells_positions, some))
+            answer = self._post(POSITIONS, asked, partial(_is_positions_answer, some))
             found |= {one["key"]: one["position"] for one in answer["positions"]}
         return found
 
@@ -118,17 +118,17 @@ class TeamServer:
         )
 
 
-def _tells_a_state(answer: Mapping[str, Any]) -> bool:
+def _is_push_answer(answer: Mapping[str, Any]) -> bool:
     state = str(answer.get("state"))
     return state in STATES and (state != "behind" or isinstance(answer.get("position"), dict))
 
 
-def _tells_positions(asked: Mapping[str, str], answer: Mapping[str, Any]) -> bool:
+def _is_positions_answer(asked: Mapping[str, str], answer: Mapping[str, Any]) -> bool:
     found = answer.get("positions")
-    return isinstance(found, list) and all(_tells_a_position(asked, one) for one in found)
+    return isinstance(found, list) and all(_is_position(asked, one) for one in found)
 
 
-def _tells_a_position(asked: Mapping[str, str], one: Any) -> bool:
+def _is_position(asked: Mapping[str, str], one: Any) -> bool:
     return isinstance(one, dict) and isinstance(one.get("position"), dict) and str(one.get("key")) in asked
 
 

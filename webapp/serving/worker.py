@@ -89,7 +89,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def handle_exit(self, sig: int, frame: Any) -> None:
         """End gracefully on every signal."""
         if self.alive:
-            threading.excepthook = _but_closed_sockets
+            threading.excepthook = _log_unless_socket_error
             threading.Thread(target=self.app.stop_background_work, daemon=True).start()
             self.method_queue.defer(self.drop_arriving)
         super().handle_exit(sig, frame)
@@ -297,7 +297,7 @@ def cut(connection: socket.socket) -> None:
         util.close(connection)
 
 
-def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
+def _log_unless_socket_error(failed: threading.ExceptHookArgs) -> None:
     """Log an exception of a thread, except of closed sockets, which are expected while the server ends."""
     if not issubclass(failed.exc_type, OSError):
         threading.__excepthook__(failed)

@@ -108,7 +108,7 @@ class TestReturningPages:
         room = NumberedRoom("session:a", Ledger().reserve)
         seen = room.revision
         room.prepare(1)
-        room.pass_over()
+        room.note_gap()
         assert room.enter("page", seen) is None
         now = room.revision
         tell(room, 1)
@@ -125,5 +125,5 @@ class TestReturningPages:
         before = room.revision
         room.prepare(1)
         for _ in range(1000):
-            room.pass_over()
+            room.note_gap()
         assert room.revision == before + 1
