@@ -68,10 +68,10 @@ def restore(file: Path, db: Database | None) -> int:
     with translated("restoring", database):
         replaced = put_back(file, database, kept)
     if replaced:
-        echo(f"What was there is kept in {kept}.")
+        echo(f"The previous content is kept in {kept}.")
     with closing(Store(database)) as store:
         faults = list(store.verify())
     for fault in faults:
         echo(fault)
-    echo(f"{database} is as {file} was{'' if faults else ', and sound'}.")
+    echo(f"Restored {database} from {file}{'' if faults else '; it is sound'}.")
     return 1 if faults else 0

@@ -51,7 +51,7 @@ def install(agent: str, dry_run: bool, yes: bool) -> None:
     Run it again after an update of Coppice: it replaces what an earlier version added.
     """
     change = agent_config.installing(agent, os.environ, program())
-    if _carried_out(change, dry_run=dry_run, yes=yes, remember=True):
+    if _confirm_and_apply(change, dry_run=dry_run, yes=yes, remember=True):
         echo(f"installed in {change.path}; `coppice hooks uninstall --agent {agent}` takes it back", err=True)
 
 
@@ -62,7 +62,7 @@ def install(agent: str, dry_run: bool, yes: bool) -> None:
 def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
     """Remove from the agent's configuration what `install` added, and nothing else."""
     change = agent_config.uninstalling(agent, os.environ)
-    if _carried_out(change, dry_run=dry_run, yes=yes, remember=False):
+    if _confirm_and_apply(change, dry_run=dry_run, yes=yes, remember=False):
         echo(f"taken out of {change.path}", err=True)
         if AGENTS[agent].edit_key is not None:
             echo(
@@ -138,7 +138,7 @@ def program() -> str:
     raise Conflict("there is no program `coppice`, which the agent could start; install the package")
 
 
-def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) -> bool:
+def _confirm_and_apply(change: Change, *, dry_run: bool, yes: bool, remember: bool) -> bool:
     """Show a change and apply it; return False if nothing is changed.
 
     Raises:

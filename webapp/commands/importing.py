@@ -88,7 +88,9 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     tried = len(files) + len(homes)
     if failed and tried > 1:
         echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
-    return 0 if not failed else 2 if len(failed) == tried else 1
+    if not failed:
+        return 0
+    return 2 if len(failed) == tried else 1
 
 
 def one_by_one(

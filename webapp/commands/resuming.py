@@ -53,7 +53,7 @@ def resume(
     for line in report(made):
         echo(line, err=True)
     if runs:
-        become(made)
+        exec_agent(made)
     else:
         echo(made.line)
 
@@ -71,7 +71,7 @@ def report(made: Resumed) -> list[str]:
     return lines
 
 
-def become(made: Resumed) -> None:
+def exec_agent(made: Resumed) -> None:
     """Replace this process by the agent, after it has imported the copy if it has to.
 
     Raises:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.writing import ClaudeFolder, words
 from tests.webapp.commands.running import Run
-from webapp.commands.resuming import become
+from webapp.commands.resuming import exec_agent
 from webapp.errors import Conflict
 from webapp.services.transfer.answers import Resumed
 
@@ -75,10 +75,10 @@ class TestResume:
             session_id="s", title="t", path="f", cwd=str(tmp_path), import_command=["touch", str(took)],
             command=["agent"], line="", tokens_before=2, tokens_promised=1, operation=None,
         )  # fmt: skip
-        become(made)
+        exec_agent(made)
         assert (took.exists(), became) == (True, [["agent"]])
         with pytest.raises(Conflict, match="false failed with status 1"):
-            become(replace(made, import_command=["false"]))
+            exec_agent(replace(made, import_command=["false"]))
         assert became == [["agent"]]
 
     def test_reports_an_agent_that_is_not_installed(
