@@ -1,9 +1,8 @@
 """Agent operations: compactions and rewinds that an agent makes in its own context.
 
 Both contexts change, the log stays. Each is an operation by the agent that cannot be undone, and earlier
-operations cannot be undone past it. A notice in the log keeps a second reading of the same file from
-repeating it. The tokens after a compaction include the summary that it brings or that follows at once: no call
-is sent without it.
+operations cannot be undone past it. The log notes each operation, so reading the same file again does not repeat it.
+The tokens after a compaction include the summary that it brings or that follows at once: no call is sent without it.
 """
 
 from __future__ import annotations

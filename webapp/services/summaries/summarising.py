@@ -1,8 +1,8 @@
 """Summaries: which part of a session one covers, who writes it, and how it replaces that part.
 
 Reads the data, lets `scoring.summary` decide, applies in one transaction as an operation that can be undone. A model
-that is configured is asked first, level by level; the built-in snapshot always works. The covered messages are
-checked again before they are replaced: if any is gone meanwhile, nothing is changed.
+that is configured is asked first, level by level; without an accepted text the built-in summariser is used. The
+covered messages are checked again before they are replaced: if any is gone meanwhile, nothing is changed.
 """
 
 from __future__ import annotations

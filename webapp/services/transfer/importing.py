@@ -79,7 +79,7 @@ class Importing:
         if source == "auto":
             found = recognise(content.head())
             if found is None:
-                raise Malformed(f"{base}: not recognised{_looks(content)}; {EXPECTED}")
+                raise Malformed(f"{base}: not recognised{_kind_in_words(content)}; {EXPECTED}")
             source = found
         if source == COPPICE:
             return self._own.load(base, content.whole())
@@ -235,7 +235,7 @@ def name_in(name: str) -> str:
     return shown if shown.strip(".") else "upload"
 
 
-def _looks(content: Content) -> str:
+def _kind_in_words(content: Content) -> str:
     """Return the kind of the file, if its first bytes show it."""
     reason = no_text(next(content.blocks(), b""))
     return f", {reason.partition(';')[0]}" if reason else ""

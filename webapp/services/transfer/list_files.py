@@ -56,7 +56,7 @@ def read_file(name: str, content: Content, wire_format: str | None) -> ListFile:
     except UnknownFormat as error:
         raise Malformed(f"{name}: {error}") from error
     if not decoded.messages:
-        raise _nothing(name, place, document, faults)
+        raise _nothing_readable(name, place, document, faults)
     model = document.value.get("model") if isinstance(document.value, dict) else None
     file = ListFile(decoded, model if isinstance(model, str) else None)
     unread = [(n, reason) for n, reason in document.faults if n is not None]
@@ -78,7 +78,7 @@ def _holds_list(value: Any) -> bool:
     return isinstance(value, dict) and bool(LIST_KEYS & value.keys())
 
 
-def _nothing(
+def _nothing_readable(
     name: str, place: Callable[[int], str], document: Document, faults: list[MalformedMessage]
 ) -> Malformed:
     if faults:
