@@ -99,7 +99,7 @@ class TestCovering:
         assert covering(TALK, below).as_message().text.endswith(f"[{OLDER_BELOW}]")
 
 
-class TestWritten:
+class TestBuiltInSummary:
     """The summary that a plan asks for, for a list that no store keeps."""
 
     def test_keeps_to_what_was_set_aside(self) -> None:  # C9
@@ -110,15 +110,15 @@ class TestWritten:
             assert made.tokens <= most
 
     def test_is_shorter_than_what_it_covers(self) -> None:  # C9
-        """Whatever was set aside."""
+        """It is shorter than the messages, however much room it has."""
         assert built_in(LISTED, ALONE, 10_000).tokens < replaced_tokens(LISTED)
 
     def test_says_how_many_messages_it_covers(self) -> None:  # M6
-        """In its heading."""
+        """The heading gives the number of messages."""
         assert (
             built_in(LISTED, ALONE, 400).summary.as_message().text.startswith("[Summary: depth 1, 2 messages")
         )
 
     def test_is_the_same_twice(self) -> None:
-        """To the last character."""
+        """The same messages give the same text."""
         assert built_in(LISTED, ALONE, 150) == built_in(LISTED, ALONE, 150)
