@@ -33,9 +33,15 @@ class DatabaseType(click.ParamType[Database]):
         return found
 
 
-db_option = click.option(
-    "--db", type=DatabaseType(), help="The database file, or postgresql://… (COPPICE_DB)."
-)
+def or_of_group(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Return the option's value, or that of the group's option, which the group keeps in `ctx.obj`."""
+    return ctx.obj if value is None else value
+
+
+DB_HELP = "The database file, or postgresql://… (COPPICE_DB)."
+db_option = click.option("--db", type=DatabaseType(), help=DB_HELP)
+# Of the commands of a group that has the option too: it can be given before or after their name.
+subcommand_db_option = click.option("--db", type=DatabaseType(), callback=or_of_group, help=DB_HELP)
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 output_option = click.option(
     "-o",

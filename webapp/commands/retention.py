@@ -10,7 +10,12 @@ from rich.table import Table
 
 from webapp.bodies import SessionChange
 from webapp.commands.common import ago_text, find_session, opened, write_json
-from webapp.commands.options import db_option, json_option, refuse_before_subcommand
+from webapp.commands.options import (
+    db_option,
+    json_option,
+    refuse_before_subcommand,
+    subcommand_db_option,
+)
 from webapp.commands.terminal import echo, out
 from webapp.config import Database
 from webapp.services.catalog.answers import Retention, RetentionLimits
@@ -45,9 +50,9 @@ def retention(ctx: click.Context, db: Database | None, as_json: bool) -> None:
 @click.option("--size", type=click.IntRange(1), metavar="MIB", help="The most that all sessions take.")
 @click.option("--user-size", type=click.IntRange(1), metavar="MIB", help="The most that each user's take.")
 @click.option("--dry-run", is_flag=True, help="Show what the limits would delete, and set nothing.")
-@click.pass_obj
+@subcommand_db_option
 def set_limits(
-    db: Database | None, /, days: int | None, size: int | None, user_size: int | None, *, dry_run: bool
+    db: Database | None, days: int | None, size: int | None, user_size: int | None, *, dry_run: bool
 ) -> None:
     """Set the limits, and show what they delete; a limit that is left out is removed."""
     with opened(db, create=False) as app:
@@ -56,7 +61,7 @@ def set_limits(
 
 
 @retention.command("off")
-@click.pass_obj
+@subcommand_db_option
 def remove_limits(db: Database | None) -> None:
     """Remove all limits: no session is deleted by itself any more."""
     with opened(db, create=False) as app:
@@ -65,7 +70,7 @@ def remove_limits(db: Database | None) -> None:
 
 @retention.command("apply")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
+@subcommand_db_option
 def apply_limits(db: Database | None, yes: bool) -> None:
     """Delete now what the limits select, after showing it."""
     with opened(db, create=False) as app:
@@ -78,7 +83,7 @@ def apply_limits(db: Database | None, yes: bool) -> None:
 @retention.command("keep")
 @click.argument("session")
 @click.option("--no-longer", "ended", is_flag=True, help="Apply the limits to it again.")
-@click.pass_obj
+@subcommand_db_option
 def keep(db: Database | None, session: str, ended: bool) -> None:
     """Exempt a session and its sub-agents from all limits.
 

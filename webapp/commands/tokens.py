@@ -13,7 +13,12 @@ from scoring.counted import counted
 from webapp.access.identity import OPERATOR, SENDER
 from webapp.access.tokens import ROLES, AccessTokens
 from webapp.commands.common import refuse_missing, write_json
-from webapp.commands.options import db_option, json_option, refuse_before_subcommand
+from webapp.commands.options import (
+    db_option,
+    json_option,
+    refuse_before_subcommand,
+    subcommand_db_option,
+)
 from webapp.commands.terminal import echo, out
 from webapp.config import Config, Database
 from webapp.services.session.times import iso
@@ -86,7 +91,7 @@ def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None
 
 @token.command("list")
 @json_option
-@click.pass_obj
+@subcommand_db_option
 def list_tokens(db: Database | None, as_json: bool) -> None:
     """List the tokens: number, name, role, when made and revoked."""
     with open_tokens(db) as keys:
@@ -104,7 +109,7 @@ def list_tokens(db: Database | None, as_json: bool) -> None:
 
 @token.command()
 @click.argument("number", type=int, required=False)
-@click.pass_obj
+@subcommand_db_option
 def rotate(db: Database | None, number: int | None) -> None:
     """Replace a token with a new one of the same name and role.
 
@@ -116,7 +121,7 @@ def rotate(db: Database | None, number: int | None) -> None:
 
 @token.command()
 @click.argument("number", type=int)
-@click.pass_obj
+@subcommand_db_option
 def revoke(db: Database | None, number: int) -> None:
     """Revoke a token; browsers that used it lose access."""
     with open_tokens(db) as keys:
@@ -128,7 +133,7 @@ def revoke(db: Database | None, number: int) -> None:
 
 
 @token.command("off")
-@click.pass_obj
+@subcommand_db_option
 def off(db: Database | None) -> None:
     """Delete all tokens, so that a server on this machine asks for none."""
     with open_tokens(db) as keys:

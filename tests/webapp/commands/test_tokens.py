@@ -22,6 +22,19 @@ class TestTheCommand:
         assert "laptop" in listed.out
         assert token not in listed.out
 
+    def test_takes_the_database_before_or_after_the_name_of_a_subcommand(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        """The last one given counts."""
+        other = tmp_path / "other.db"
+        run("token", "--db", other, "--name", "laptop")
+        for arguments in (
+            ("--db", other, "list"),
+            ("list", "--db", other),
+            ("--db", "x.db", "list", "--db", other),
+        ):
+            assert "laptop" in run("token", *arguments).out
+
     def test_lists_roles_and_times(self, run: Run) -> None:
         """The list is a table or JSON."""
         run("token", "--role", "viewer")
