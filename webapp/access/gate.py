@@ -229,5 +229,8 @@ def form_refusal(environ: Environ) -> Refusal | None:
     is_json = kind == "application/json" or kind.endswith("+json")
     if is_json or OWN_HEADER in environ or "HTTP_AUTHORIZATION" in environ:
         return None
-    message = f"expected Content-Type application/json or the header X-Coppice: 1, got {kind or 'neither'}"
+    message = (
+        "expected Content-Type application/json or, without a body or with uploaded files, the header X-Coppice: 1, "
+        f"got {kind or 'neither'}"
+    )
     return Refusal("415 Unsupported Media Type", "unsupported_type", message)

@@ -209,6 +209,7 @@ class TestForms:
         refusal = open_gate().refusal({**environ("POST"), "CONTENT_TYPE": kind})
         assert refusal is not None
         assert (refusal.status[:3], refusal.type) == ("415", "unsupported_type")
+        assert "without a body or with uploaded files, the header X-Coppice: 1" in refusal.message
 
     @pytest.mark.parametrize(
         ("kind", "headers"),
