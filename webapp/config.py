@@ -30,6 +30,7 @@ _SWITCHES = {"COPPICE_NO_WATCH": ("follow", False), "COPPICE_REDACT": ("redact",
 _ON, _OFF = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:/?#@\s\[\]*]+)(:\d+)?")
 HTTP, REDIS = ("http", "https"), ("redis", "rediss")
+WORD_CHARS = 4  # a shorter password is masked in addresses only: in a text it may be a part of anything
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
@@ -63,13 +64,25 @@ class PostgresqlAddress:
         return urlunsplit((parts.scheme, netloc, parts.path, query, ""))
 
     def masked(self, text: str) -> str:
-        """Return a text, such as an error's, without the password."""
+        """Return a text, such as an error's, without the password in an address, or as a word if it is not short."""
         parts = urlsplit(self.url)
         found = [parts.netloc.rpartition("@")[0].partition(":")[2]]
         found += [value for key, value in parse_qsl(parts.query) if "password" in key]
-        for secret in {one for said in found for one in (said, unquote(said))} - {""}:
-            text = text.replace(secret, "•••")
+        secrets = {one for said in found for one in (said, unquote(said))} - {""}
+        for secret in sorted(secrets, key=len, reverse=True):
+            text = re.sub(_pattern_of(secret), "•••", text)
         return text
+
+
+def _pattern_of(password: str) -> str:
+    """Return the pattern of a password in an address, and of one of WORD_CHARS and more as whole words."""
+    escaped = re.escape(password)
+    end = r"(?!\w)" if re.match(r"\w", password[-1]) else ""
+    found = rf"(?<=:){escaped}(?=@)|(?<=password=){escaped}{end}"
+    if len(password) < WORD_CHARS:
+        return found
+    begin = r"(?<!\w)" if re.match(r"\w", password[0]) else ""
+    return rf"{found}|{begin}{escaped}{end}"
 
 
 # Where a store is: a file of SQLite, or a database of PostgreSQL.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.config import KEYS, Config
+from webapp.config import KEYS, Config, PostgresqlAddress
 from webapp.errors import Invalid
 
 
@@ -89,3 +89,20 @@ class TestConfig:
         """The error names the variable."""
         with pytest.raises(Invalid, match="bad value for COPPICE_REDACT; expected 1 or 0, got 'maybe'"):
             Config.load(None, {"COPPICE_REDACT": "maybe"})
+
+
+class TestMasked:
+    """Errors about a PostgreSQL database, without its password."""
+
+    @pytest.mark.parametrize(
+        ("password", "text", "shown"),
+        [
+            ("p", "connection to port 1 failed", "connection to port 1 failed"),
+            ("p", "no postgresql://u:p@host/p?password=p", "no postgresql://u:•••@host/p?password=•••"),
+            ("port", "port 1 in support of :port@host failed", "••• 1 in support of :•••@host failed"),
+            ("a%2Fb%21", "a/b! and a%2Fb%21, as in a/b!c", "••• and •••, as in •••c"),
+        ],
+    )
+    def test_have_it_in_an_address_or_as_a_word(self, password: str, text: str, shown: str) -> None:
+        """A short one says nothing as a word, and would take a part of any other."""
+        assert PostgresqlAddress(f"postgresql://u:{password}@host/name").masked(text) == shown
