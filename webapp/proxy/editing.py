@@ -99,7 +99,7 @@ class Body:
         except (ValueError, RecursionError) as error:
             raise Refused(f"its body cannot be read: {error}") from None
         if not places:
-            raise Refused("it has no list of messages")
+            raise Refused(_history_elsewhere(protocol, fields) or "it has no list of messages")
         items = [
             old[i]
             if i < len(old) and old[i].value is place.value and old[i].raw is place.raw
@@ -129,12 +129,7 @@ class Body:
     @property
     def why_not(self) -> str | None:
         """Return the reason this request cannot be edited; None if it can."""
-        format = self.protocol.format
-        named = _KEPT_ELSEWHERE.get(format, ())
-        found = {name: value for name in named if name in self.fields and (value := self.fields[name].value)}
-        if followed_answer(format, found) or "conversation" in found:
-            return f"its history is at the provider ({', '.join(found)})"
-        return None
+        return _history_elsewhere(self.protocol, self.fields)
 
     @cached_property
     def asked(self) -> int:
@@ -145,6 +140,15 @@ class Body:
     def is_thinking(self) -> bool:
         """Return whether the running tool loop holds thoughts, which the model accepts only with the same history."""
         return any(item.has_thoughts for item in self.items[self.asked :])
+
+
+def _history_elsewhere(protocol: Protocol, fields: Mapping[str, Place]) -> str | None:
+    """Return the reason a request that refers to a history at its provider cannot be edited; None for any other."""
+    named = _KEPT_ELSEWHERE.get(protocol.format, ())
+    found = {name: value for name in named if name in fields and (value := fields[name].value)}
+    if followed_answer(protocol.format, found) or "conversation" in found:
+        return f"its history is at the provider ({', '.join(found)})"
+    return None
 
 
 def edited(body: Body, edits: Edits, ended: str) -> str:

@@ -165,6 +165,11 @@ class TestUneditableRequests:
         assert "thread" in str(body([user("a")], thread=thread).why_not)
         assert body([user("a")], thread={"type": "create"}).why_not is None
 
+    def test_say_so_of_a_history_at_the_provider_before_a_text_of_the_user(self) -> None:  # X13
+        """Such an input is no list, but that is not the reason."""
+        with pytest.raises(Refused, match="history is at the provider \\(previous_response_id"):
+            Body.read(b'{"input":"hi","previous_response_id":"resp_1"}', RESPONSES)
+
     @pytest.mark.parametrize(
         "data", [b"", b"[]", b"{", b'{"messages":"x"}', b"\xff", b'{"messages":[1],"messages":[2]}']
     )
