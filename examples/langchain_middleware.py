@@ -8,7 +8,8 @@ The agent's state keeps the whole conversation; only what is sent is pruned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -28,6 +29,18 @@ class InContext(AgentMiddleware[Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Send the list to the server, and the returned context to the model."""
-        self.coppice.sync(request.messages)
-        sent: Any = convert_to_messages(self.coppice.context("langchain"))
-        return handler(request.override(messages=sent))
+        return handler(request.override(messages=self.in_context(request.messages)))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Do the same for `ainvoke` and `astream`; the client waits in a thread of its own."""
+        sent = await asyncio.to_thread(self.in_context, request.messages)
+        return await handler(request.override(messages=sent))
+
+    def in_context(self, messages: list[Any]) -> Any:
+        """Return the messages to send instead of all messages so far."""
+        self.coppice.sync(messages)
+        return convert_to_messages(self.coppice.context("langchain"))

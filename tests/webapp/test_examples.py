@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -101,6 +102,16 @@ class TestExamples:
             coppice.drop(coppice.messages(sort="oldest")["messages"][1]["id"])
             agent.invoke({"messages": [*talk, HumanMessage("two")]})
         assert [one.content for one in model.sent[2]] == ["one " * 400, "A README.", "two"]
+
+    def test_of_langchain_works_in_asynchronous_programs(self, live_server: Server) -> None:  # X13
+        """Each message reaches the server, and the model gets the context."""
+        model = Model(sent=[])
+        with Coppice(live_server.url, session="example", model="gpt-5.1") as coppice:
+            middleware = langchain_middleware.InContext(coppice)
+            agent: Any = create_agent(model, [langgraph_agent.list_files], middleware=[middleware])
+            asyncio.run(agent.ainvoke({"messages": [HumanMessage("one")]}))
+            assert len(coppice.messages()["messages"]) == 3
+        assert model.sent[1][0].content == "one"
 
     def test_of_langgraph_runs_its_tool_and_answers(self, live_server: Server) -> None:  # X13
         """A dropped message is not sent again, and the graph's state still has it."""
