@@ -153,7 +153,7 @@ class Relay:
         if provider not in self._down:
             self._down.add(provider)
             log.warning(
-                "%s. Its clients get no answer either until it does; check the network and `--%s`, its address",
+                "%s. Calls to it fail until it answers; check the network and its address (`--%s`)",
                 reason,
                 provider,
             )

@@ -197,7 +197,8 @@ class Provider:
                 decode_content=False,
             )
         except (HTTPError, OSError) as error:
-            raise ProviderGone(f"{self.address} gave no answer: {error}") from error
+            reason = str(error).partition("): ")[2] or str(error)  # behind the name of urllib3's object
+            raise ProviderGone(f"{self.address} gave no answer: {reason}") from error
         finally:
             _current.call = None
         return Answer(response)
