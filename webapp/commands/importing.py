@@ -62,17 +62,9 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
         raise click.UsageError(f"--format {file_format} does not fit {homes[0]}; leave it out")
     named = {path for path in paths if not path.is_dir()}
     failed: list[Path] = []
-    labels = " or ".join(agent.label for agent in AGENTS.values() if agent.archives)
     with opened(db) as app, progress(DownloadColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task("importing", total=sum(size_of(file) for file in files))
-        for home in homes:
-            empty = True
-            for file, one in app.importing.import_sessions(home, model):
-                print_session(file, one)
-                empty = False
-            if empty:
-                failed.append(home)
-                echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
+        failed += [home for home in homes if not import_archive(app, home, model)]
         how = ImportOptions(db, file_format, model)
         together = worth_two_processes([size_of(file) for file in files])
         outcomes = imported_together(files, how) if together else one_by_one(app, files, how, bar, task)
@@ -91,6 +83,18 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     if not failed:
         return 0
     return 2 if len(failed) == tried else 1
+
+
+def import_archive(app: App, home: Path, model: str | None) -> bool:
+    """Import the sessions of a folder or database that holds several, and return whether there are any."""
+    empty = True
+    for file, one in app.importing.import_sessions(home, model):
+        print_session(file, one)
+        empty = False
+    if empty:
+        labels = " or ".join(agent.label for agent in AGENTS.values() if agent.archives)
+        echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
+    return not empty
 
 
 def one_by_one(

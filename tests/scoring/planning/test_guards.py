@@ -89,8 +89,8 @@ class TestFinding:
 
     def test_a_plan_replaces_only_those_of_the_same_tool(self) -> None:
         """A list with states that another tool writes leaves the plan standing."""
-        other = {"steps": [{"title": "a", "status": "pending"}]}
-        guards = found(user("go"), *act("1", "TodoWrite", **plan_of("pending")), *act("2", "crm", **other))
+        other = act("2", "crm", steps=[{"title": "a", "status": "pending"}])
+        guards = found(user("go"), *act("1", "TodoWrite", **plan_of("pending")), *other)
         assert guards.old_plans == []
 
     def test_the_last_statement_stands_before_the_last_unit(self) -> None:

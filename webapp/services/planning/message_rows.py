@@ -24,7 +24,9 @@ def message_answer(row: MessageRow, planned: SessionPlan, removal: RemovalReason
     return out_answer(row, planned.scale, removal) if position is None else _planned(row, planned, position)
 
 
-def out_answer(row: MessageRow, scale: Scale, removal: RemovalReason | None, text: str | None = None) -> Message:
+def out_answer(
+    row: MessageRow, scale: Scale, removal: RemovalReason | None, text: str | None = None
+) -> Message:
     """Return a message that is not in the context; `text` is the replacement that it had there, if it had one."""
     detail, weights = removal if removal is not None else (Detail(), {})
     found = _answer(row, detail, weights, "out", scale.part(sent_tokens(row, text)))
