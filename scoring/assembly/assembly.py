@@ -21,7 +21,15 @@ from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_
 from scoring.budget import TokenBudget, share_of, usable_tokens
 from scoring.counted import counted
 from scoring.errors import InvalidSettings
-from scoring.formats import encode, is_empty, must_begin_with_user, opening, repair
+from scoring.formats import (
+    encode,
+    is_bound_to_history,
+    is_empty,
+    must_begin_with_user,
+    opening,
+    repair,
+    without_bound_thoughts,
+)
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
@@ -222,7 +230,7 @@ class _Assembly:
                 return self._result(done, slots, None)
         slots = self._newest_cut(slots)
         over, chosen = self._fitted(slots)
-        return self._result(chosen, slots, over)
+        return self._result(self._without_thoughts(chosen), slots, over)
 
     def _fitted(self, slots: list[Slot]) -> tuple[OverBudget | None, list[Slot]]:
         """Return the chosen slots, repaired and within the room, and the excess if protected slots alone exceed it."""
@@ -239,6 +247,16 @@ class _Assembly:
             allowed = max(0, min(allowed, tokens) - less) if left > 1 else 0
             chosen = self._chosen(slots, allowed)[1]
         return over, chosen
+
+    def _without_thoughts(self, slots: list[Slot]) -> list[Slot]:
+        """Return the slots without thoughts that hold only for one history: the next call can have another choice."""
+        out: list[Slot] = []
+        for slot in slots:
+            if not is_bound_to_history(slot.message):
+                out.append(slot)
+            elif not is_empty(message := without_bound_thoughts(slot.message)):
+                out.append(self._counted(slot.id, message, slot.pinned))
+        return out
 
     def _newest_cut(self, slots: list[Slot]) -> list[Slot]:
         """Return the slots, with the newest message cut to fit if it alone exceeds the room."""

@@ -23,6 +23,7 @@ from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, call_input, 
 from scoring.formats.repairs import OPENING, OPENING_TOKENS, opening, repair
 from scoring.formats.system_prompts import SYSTEM_KEYS, place_system, system_text
 from scoring.formats.table import FORMATS, must_begin_with_user, native_format
+from scoring.formats.thoughts import has_bound_thoughts, is_bound_to_history, without_bound_thoughts
 from scoring.messages import Message, Role, Text, Wire
 
 # A list that is recognised with at least this certainty can only be in that format.
@@ -361,6 +362,8 @@ __all__ = [
     "encode",
     "flat_texts",
     "gathered_sources",
+    "has_bound_thoughts",
+    "is_bound_to_history",
     "is_empty",
     "is_sure",
     "json_text",
@@ -378,4 +381,5 @@ __all__ = [
     "turns_of",
     "validate",
     "with_wire_format",
+    "without_bound_thoughts",
 ]

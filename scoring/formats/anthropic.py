@@ -11,7 +11,7 @@ from typing import Any
 
 from scoring.formats.anthropic_rules import PROVIDER_CALLS, problems_of
 from scoring.formats.base import Format
-from scoring.formats.blocks import joined_text, text_or_blocks
+from scoring.formats.blocks import has_bound_thoughts, joined_text, text_or_blocks
 from scoring.formats.media import Source, media_in, placeholder, source_of
 from scoring.formats.patching import patch_blocks
 from scoring.formats.reading import OBJECT, Place, call_input, first_tool, string, surest, words_in
@@ -259,5 +259,5 @@ def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
 FORMAT = Format(
     "anthropic", "messages", recognise, read, write, patch, problems_of,
     system=("system",), begins_with_user=True, provider_calls=PROVIDER_CALLS, flat_texts=True,
-    models=("claude", "sonnet", "opus", "haiku"),
+    has_bound_thoughts=has_bound_thoughts, models=("claude", "sonnet", "opus", "haiku"),
 )  # fmt: skip

@@ -72,6 +72,7 @@ class Format:
     - `shaped` brings a new object into the shape of another one, where a format has several.
     - `flat_texts`: a message with only a text may be `{"role": …, "content": …}`.
     - `keeps_reasoning`: new objects can hold reasoning.
+    - `has_bound_thoughts`: an object has thoughts that hold only for the history before it.
     - `tool_names` matches the allowed names of tools, None allows any.
     - `models`: how the names of the provider's own models begin.
     """
@@ -94,6 +95,7 @@ class Format:
     shaped: Callable[[Any, Any], Any] | None = None
     flat_texts: bool = False
     keeps_reasoning: bool = False
+    has_bound_thoughts: Callable[[Any], bool] | None = None
     tool_names: re.Pattern[str] | None = TOOL_NAMES
     models: tuple[str, ...] = ()
 

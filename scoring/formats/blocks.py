@@ -21,6 +21,24 @@ _THOUGHT_FIELDS = {
     "reasoning_text": "text",
     "summary_text": "text",
 }
+# Claude's thoughts. Newer models refuse them with any other history than the one they belong to.
+BOUND_THOUGHTS = ("thinking", "redacted_thinking")
+
+
+def is_bound_thought(block: Any) -> bool:
+    """Return whether a content block is a thought that holds only for the history before it."""
+    if not isinstance(block, Mapping):
+        return False
+    kind, extras = block.get("type"), block.get("extras")
+    # LangChain's own form of a thought has the signature in its extras.
+    signed = kind == "reasoning" and isinstance(extras, Mapping) and "signature" in extras
+    return kind in BOUND_THOUGHTS or signed
+
+
+def has_bound_thoughts(value: Mapping[str, Any]) -> bool:
+    """Return whether the content of an object has thoughts that hold only for the history before it."""
+    content = value.get("content")
+    return isinstance(content, list) and any(map(is_bound_thought, content))
 
 
 def content_parts(place: Place, content: Any) -> list[Part]:
@@ -48,6 +66,8 @@ def block_parts(block: Any, place: Place | None = None) -> list[Part]:
     if kind in _TEXT_FIELDS or (kind is None and "text" in block):
         text = place.text(block.get(_TEXT_FIELDS.get(kind or "text", "text")), f"the text of a {kind} block")
         return [Text(text)] if text else []
+    if kind == "redacted_thinking":
+        return [Reasoning("", len(place.text(block.get("data"), "data")))]
     if kind in _THOUGHT_FIELDS:
         signature = block.get("signature") or block.get("encrypted_content") or ""
         opaque = len(signature) if isinstance(signature, str) else 0

@@ -13,6 +13,7 @@ from scoring.formats.base import Format
 from scoring.formats.blocks import (
     block_parts,
     content_parts,
+    has_bound_thoughts,
     joined_text,
     result_content,
     result_parts,
@@ -253,5 +254,6 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
 
 FORMAT = Format(
     "langchain", "messages", recognise, read, write, patch, problems_of,
-    results="after_message", shaped=shaped, keeps_reasoning=True, tool_names=None,
+    results="after_message", shaped=shaped, keeps_reasoning=True,
+    has_bound_thoughts=lambda value: has_bound_thoughts(_fields(Place(0), value)), tool_names=None,
 )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from scoring.budget import targets
 from scoring.counted import counted
-from scoring.formats import decode, flat_texts
+from scoring.formats import decode, encode, flat_texts, is_bound_to_history, without_bound_thoughts
 from scoring.history import History, counter_of, reads_content, settings_for
 from scoring.lists.pruning import prune
 from scoring.messages import Message, Role, message
@@ -33,6 +33,7 @@ from scoring.units import units_of
 class PruneResult:
     """A pruned list. `stats` has original and final (tokens), itemsRemoved and itemsKept (messages).
 
+    Thoughts behind the first change are left out, because newer Claude models refuse them after a changed history.
     If nothing had to be removed, `pruned` is the list that was passed in. `over_budget` has the numbers if the messages
     that are always kept exceed the budget; `problems` names other reasons why the list cannot be sent as it is.
     `summary` is the text that replaces removed messages in `pruned`, "" if there is none; itemsKept does not count it.
@@ -50,7 +51,8 @@ class PruneResult:
 class SummaryResult:
     """A list whose older messages are replaced by one line of text.
 
-    `summarized` holds the messages that stay: system messages and the newest ones. `summary` is the line; it is not
+    `summarized` holds the messages that stay: system messages and the newest ones, without thoughts that newer Claude
+    models refuse after a changed history. `summary` is the line; it is not
     part of the list. `stats` has summarizedItems and keptItems.
     """
 
@@ -170,9 +172,20 @@ def summarize_context(
         if kept.intersection(unit):
             kept.update(unit)
     gone = [i for i in others if i not in kept]
-    stays = [item for i, item in enumerate(history) if i in kept or messages[i].role == "system"]
+    stays = [
+        _sent(messages[i], item) if gone and i > gone[0] else item
+        for i, item in enumerate(history)
+        if i in kept or messages[i].role == "system"
+    ]
     stats = {"summarizedItems": len(gone), "keptItems": len(kept)}
     return SummaryResult(stays, _in_words([messages[i] for i in gone]), stats)
+
+
+def _sent(message: Message, item: Any) -> Any:
+    """Return the object of a message after a changed history: without the thoughts that newer Claude models refuse."""
+    if message.wire is None or not is_bound_to_history(message):
+        return item
+    return encode([without_bound_thoughts(message)], message.wire.format)[0]
 
 
 def _in_words(messages: Sequence[Message]) -> str:
@@ -228,7 +241,7 @@ def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int)
     done = prune(
         read.columns, read.messages, settings, max_tokens, wire_format=read.format, counter=read.counter
     )
-    plan, kept = done.plan, done.fitted.kept
+    plan, kept = done.plan, done.kept
     removed = [history[i] for i in plan.removed]
     pruned = done.wire(read.messages, read.format, history) if removed or done.fitted.replaced else history
     stats = _stats(plan.tokens_before, done.tokens, len(removed), len(kept))

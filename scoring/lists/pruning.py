@@ -1,18 +1,26 @@
 """Prunes a list that is in no store: plans, fits the plan to exact numbers, and writes the result in its format.
 
 The result takes exactly the tokens that are reported, at most `max_tokens` unless `over_budget` is set, and it is valid
-in its wire format because it is what the planner chose. So nothing is dropped after planning: if the exact numbers
+in its wire format because it is what the planner chose. Thoughts behind the first change are left out, because newer
+Claude models refuse them after another history. So nothing is dropped after planning: if the exact numbers
 exceed the budget, the list is planned again with a smaller one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from scoring.formats import encode, opening
+from scoring.formats import (
+    encode,
+    has_bound_thoughts,
+    is_bound_to_history,
+    is_empty,
+    opening,
+    without_bound_thoughts,
+)
 from scoring.history import History
 from scoring.messages import Message
 from scoring.planning import FittedPlan, OverBudget, PrunePlan, fit, plan_prune
@@ -27,7 +35,7 @@ class Pruning:
 
     `fitted` holds the kept messages and the replacements of shortened ones, `summary` the summary of removed messages,
     `opening` the first line that the format requires; `tokens` is the total. `over_budget` refers to the budget that
-    was requested.
+    was requested. `thoughtless` are the kept messages that lost their thoughts.
     """
 
     max_tokens: int
@@ -37,6 +45,12 @@ class Pruning:
     opening: Message | None
     tokens: int
     over_budget: OverBudget | None
+    thoughtless: Mapping[int, Message] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> list[int]:
+        """Return the positions of the messages of the result, in order: without those that only had thoughts."""
+        return [p for p in self.fitted.kept if p not in self.thoughtless or not is_empty(self.thoughtless[p])]
 
     def wire(
         self, messages: Sequence[Message], wire_format: str, objects: Sequence[Any] | None = None
@@ -46,7 +60,7 @@ class Pruning:
         A summary is at the place of the first message it covers, the opening line before the first message that is not
         a system message. `objects`, if given, are the original objects of all messages.
         """
-        replaced, kept = self.fitted.replaced, self.fitted.kept
+        replaced, kept = {**self.fitted.replaced, **self.thoughtless}, self.kept
         like = objects[0] if objects else next((m.wire.value for m in messages if m.wire is not None), None)
 
         def original(position: int) -> Any:
@@ -99,7 +113,11 @@ def prune(
         if plan.opening_tokens and (plan.removed or fitted.replaced):
             line = opening()
             tokens += counting(line)
-        return Pruning(max_tokens, plan, fitted, summary, line, tokens, first.over_budget)
+        thoughtless = _without_old_thoughts(plan, fitted, messages) if has_bound_thoughts(wire_format) else {}
+        for position, message in thoughtless.items():
+            tokens -= fitted.costs.get(position, history.tokens[position])
+            tokens += 0 if is_empty(message) else counting(message)
+        return Pruning(max_tokens, plan, fitted, summary, line, tokens, first.over_budget, thoughtless)
 
     less = 0
     while True:
@@ -110,6 +128,16 @@ def prune(
         # Messages that are always kept are never shortened, so a plan that keeps only those is exact: the loop ends.
         less = min(max_tokens, max(excess, 2 * less))
         plan = plan_prune(history, settings, max_tokens - less, wire_format=wire_format)
+
+
+def _without_old_thoughts(
+    plan: PrunePlan, fitted: FittedPlan, messages: Sequence[Message]
+) -> dict[int, Message]:
+    """Return by position the kept messages with thoughts behind the first change, without these thoughts."""
+    first = min((*plan.removed[:1], *fitted.replaced), default=len(messages))
+    behind = fitted.kept[bisect_left(fitted.kept, first) :]
+    said = ((p, fitted.replaced.get(p) or messages[p]) for p in behind)
+    return {p: without_bound_thoughts(message) for p, message in said if is_bound_to_history(message)}
 
 
 def _object(message: Message, wire_format: str) -> Any:

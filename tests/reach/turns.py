@@ -1,5 +1,7 @@
 """Long loops of agents through the real SDKs, pruned as they go, against the strict provider.
 
+Claude thinks before its calls, and the provider accepts a thought only after the history that it was thought over.
+
 `python -m tests.reach.turns 300` says for each protocol how many calls were refused, and how much of the input was read
 from the provider's cache, with pruning and without.
 """
@@ -112,11 +114,13 @@ def _results(protocol: str, calls: list[str], n: int) -> Iterator[dict[str, Any]
 def _anthropic(upstream: Upstream) -> Ask:
     sdk = anthropic.Anthropic(base_url=upstream.url, api_key="k", max_retries=0)
     tools: Any = [{"name": "Bash", "input_schema": SCHEMA}]
+    thinking = {"type": "enabled", "budget_tokens": 1_024}
 
     def ask(context: Any, streamed: bool) -> tuple[list[Any], Any, list[str]]:
         request = context.request
         request["messages"] = [*request["messages"][:-1], _marked(request["messages"][-1])]
-        wanted: Any = {"model": MODEL["anthropic"], "max_tokens": 4_000, "tools": tools, **request}
+        wanted: Any = {"model": MODEL["anthropic"], "max_tokens": 4_000, "tools": tools, "thinking": thinking}
+        wanted |= request
         if streamed:
             with sdk.messages.stream(**wanted) as stream:
                 reply = stream.get_final_message()

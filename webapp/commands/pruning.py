@@ -165,7 +165,7 @@ def _as_it_came(value: Any, decoded: Decoded, done: Pruning) -> Any:
 def report(pruned: Pruned) -> list[str]:
     """Return the lines of a report: what was done, and why."""
     done, plan = pruned.done, pruned.done.plan
-    stays, shortened = len(done.fitted.kept), sorted(done.fitted.replaced)
+    stays, shortened = len(done.kept), sorted(done.fitted.replaced)
     before = f"{counted(stays + len(plan.removed), 'message')}, {counted(plan.tokens_before, 'token')}"
     after = f"{counted(stays, 'message')}, {counted(done.tokens, 'token')}"
     lines = [f"{pruned.format}: {before} -> {after} (at most {done.max_tokens:,})"]

@@ -153,6 +153,58 @@ class TestPruning:
             prune_context([said("user", "a"), {"role": "user", "content": 3}], 10)
 
 
+def thoughtful(turns: int) -> list[Wire]:
+    """Return turns of Claude, each with a signed thought, and a last question."""
+    listed: list[Wire] = []
+    for n in range(turns):
+        thought = {"type": "thinking", "thinking": "hm", "signature": "s" * 40}
+        blocks = [thought, {"type": "text", "text": f"answer {n}"}]
+        listed += [said("user", f"question {n} " + "words " * 100), {"role": "assistant", "content": blocks}]
+    return [*listed, said("user", "next")]
+
+
+def thinks(item: Wire) -> bool:
+    """Return whether an object has a thought."""
+    return any(block["type"] == "thinking" for block in item["content"] if isinstance(block, dict))
+
+
+class TestThoughts:
+    """Newer Claude models refuse a thought after any other history than its own."""
+
+    def test_behind_a_change_are_left_out(self) -> None:  # X6, B9
+        """Everything before it stays the same object; the numbers are those of the result."""
+        listed = thoughtful(8)
+        result = prune_context(listed, 1_000, settings=FORMER)
+        assert result.removed
+        assert not any(map(thinks, result.pruned))
+        assert result.stats["final"] == get_context_stats(result.pruned, format="anthropic").tokens
+        assert all(thinks(item) for item in listed if item["role"] == "assistant")
+
+    def test_before_a_change_stay(self) -> None:  # B8
+        """The largest message goes, which comes after the first thoughts."""
+        listed = [*thoughtful(2), said("user", "large " * 2_000), said("assistant", "yes"), *thoughtful(2)]
+        result = prune_context(listed, 1_500, settings=BLUEPRINT)
+        assert result.pruned[:4] == listed[:4]
+        assert [thinks(item) for item in result.pruned[:4]] == [False, True, False, True]
+        assert not any(map(thinks, result.pruned[4:]))
+
+    def test_are_left_out_behind_a_summary(self) -> None:  # B10
+        """The kept messages follow a history that is not theirs any more."""
+        listed = thoughtful(8)
+        result = summarize_context(listed, 4)
+        assert len(result.summarized) == 4
+        assert not any(map(thinks, result.summarized))
+        assert summarize_context(listed, 100).summarized == listed
+
+    def test_are_left_out_of_an_assembly_that_leaves_messages_out(self) -> None:  # C2
+        """One that leaves nothing out sends the same objects."""
+        listed = thoughtful(8)
+        assert build(listed, config=AssemblyConfig(usable=10_000)).messages == tuple(listed)
+        cut = build(listed, config=AssemblyConfig(usable=600))
+        assert 2 < len(cut.messages) < len(listed)
+        assert not any(map(thinks, cut.messages))
+
+
 class TestTheFormat:
     """The `format` of a list that could be in several."""
 

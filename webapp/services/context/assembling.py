@@ -1,6 +1,7 @@
 """The context as it is sent to the model: the pruned view within the usable tokens, valid in its wire format.
 
-Messages that arrived in the same format go out as the same objects. Faults (a call without its result) are repaired
+Messages that arrived in the same format go out as the same objects, without the thoughts that belong to the context
+before its last change: newer Claude models refuse them. Faults (a call without its result) are repaired
 in the output and reported; the log is not touched. A list that cannot be made valid is refused. The same state gives
 the same bytes; reading changes nothing.
 """
@@ -14,11 +15,21 @@ from typing import Any, NamedTuple
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
 from scoring.errors import InvalidList
-from scoring.formats import FORMATS, encode, is_empty, native_format, validate, with_wire_format
+from scoring.formats import (
+    FORMATS,
+    encode,
+    is_bound_to_history,
+    is_empty,
+    native_format,
+    validate,
+    with_wire_format,
+    without_bound_thoughts,
+)
 from scoring.history import Features, rated, reads_keywords
 from scoring.messages import Message, Reasoning, Text
 from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
+from scoring.tokens import TokenCounter, estimate_message_tokens
 from webapp.agents import AGENTS
 from webapp.errors import refuse_unknown
 from webapp.services.context.answers import Context, ContextBudget, ContextSummaries, TooLarge
@@ -28,6 +39,7 @@ from webapp.services.context.sent_order import as_sent
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import DEFAULT_MODEL, Session
 from webapp.services.session.times import iso
+from webapp.store.log import MessageRow
 from webapp.store.sessions import SessionRow
 
 _NUMBER = re.compile(r"^message \d+: ")
@@ -55,7 +67,7 @@ class ContextService:
             row = session.row
             name = format or _format_of(row)
             refuse_unknown("format", name, FORMATS)
-            items = as_sent(self._store, session.key, view_items(self._store, session.key, self._cache))
+            items = self._items(session)
             if row.wire_format in (None, name):
                 _take_flat_texts(items, name)
             built, messages = self._built(session, items, name)
@@ -70,8 +82,16 @@ class ContextService:
 
     def messages(self, session: Session) -> list[Message]:
         """Return the messages of the pruned view as they are sent, with their wire objects and replacements."""
-        items = view_items(self._store, session.key, self._cache)
-        return [one.message for one in as_sent(self._store, session.key, items)]
+        return [one.message for one in self._items(session)]
+
+    def _items(self, session: Session) -> Sequence[ViewItem]:
+        """Return the items of the pruned view, without thoughts that belong to the context before its last change."""
+        items = as_sent(self._store, session.key, view_items(self._store, session.key, self._cache))
+        end = session.state.thoughts_end
+        if not end:
+            return items
+        counter = session.counter
+        return [now for one in items if (now := _without_thoughts_until(end, one, counter)) is not None]
 
     def _built(
         self, session: Session, items: Sequence[ViewItem], name: str
@@ -182,6 +202,24 @@ def _take_flat_texts(items: Sequence[ViewItem], name: str) -> None:
             and (taken := with_wire_format(one.item.message, name)) is not one.item.message
         ):
             one.item = replace(one.item, message=taken)
+
+
+def _without_thoughts_until(end: int, one: ViewItem, counter: TokenCounter) -> ViewItem | None:
+    """Return an item without its thoughts if it is a message up to number `end`; None if nothing is left of it."""
+    item = one.item
+    if (
+        isinstance(item, Summary)
+        or not isinstance(one.row, MessageRow)
+        or one.row.no > end
+        or not is_bound_to_history(item.message)
+    ):
+        return one
+    message, read = without_bound_thoughts(item.message), item.features
+    if is_empty(message):
+        return None
+    tokens = estimate_message_tokens(message, counter)
+    features = (lambda: read()._replace(tokens=tokens)) if read is not None else None
+    return ViewItem(replace(item, message=message, tokens=tokens, features=features), one.row)
 
 
 def _envelope(row: SessionRow, name: str) -> dict[str, Any]:

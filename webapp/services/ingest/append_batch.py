@@ -174,6 +174,7 @@ class AppendBatch:
             self._tools[call.id] = call.name
         if not self.row.followed:
             self.state.note_calls(message)
+            self.state.note_thoughts(message)
         old, features = opened.old, measured.features
         self.state.count(features, old.features if old else None)
         if old is None and starts_turn(message, opened.kind):

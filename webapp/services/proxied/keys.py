@@ -16,8 +16,9 @@ from typing import Any
 
 import orjson
 
-THOUGHTS = ("thinking", "redacted_thinking")
-# The same in a chat completion, as text: DeepSeek's and Moonshot's name, and that of vLLM and OpenRouter.
+from scoring.formats.blocks import BOUND_THOUGHTS
+
+# A model's thoughts in a chat completion, as text: DeepSeek's and Moonshot's name, and that of vLLM and OpenRouter.
 CHAT_THOUGHTS = ("reasoning_content", "reasoning")
 _THOUGHT_FIELDS = (*CHAT_THOUGHTS, "reasoning_details")
 ANSWERED = ">"
@@ -146,4 +147,4 @@ def _block(block: Any) -> Any:
 
 def is_thought(block: Any) -> bool:
     """Return whether a content block is a model's thought."""
-    return isinstance(block, dict) and block.get("type") in THOUGHTS
+    return isinstance(block, dict) and block.get("type") in BOUND_THOUGHTS

@@ -3,10 +3,10 @@
 Above the target, or above the usable tokens if those are fewer in a small window, a plan cuts to the aim: once
 per crossing, and only if it frees enough. A provider's cache that is still of use is not broken while the window has
 room for another turn: the prune waits until the cache expires or something else has changed the context before the
-pruned place (X26). Protected messages stay even if they exceed the aim or the target. If the
-context then still exceeds the usable tokens, the model would soon refuse it, so the emergency path cuts it to a margin
-below that, and the next message does not trigger it again. If the emergency path can free nothing, it reports this once
-and waits until the context has grown.
+pruned place (X26). While a tool loop with thoughts runs, it waits for the user's next message. Protected messages stay
+even if they exceed the aim or the target. If the context then still exceeds the usable tokens, the model would soon
+refuse it, so the emergency path cuts it to a margin below that, and the next message does not trigger it again. If the
+emergency path can free nothing, it reports this once and waits until the context has grown.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class AutomaticPruning:
     def after_append(self, session: Session) -> list[Event]:
         """Prune if the append being written crossed the target, and relieve a context above what is usable."""
         self._cold_caches.watch(session)
+        session.is_between_calls = True
         return [*self._prune(session), *self._relieve(session)]
 
     def _on_event(self, event: Event) -> None:
@@ -98,7 +99,12 @@ class AutomaticPruning:
         return events
 
     def _is_too_early(self, session: Session) -> bool:
-        """Return whether any prune would break a cache that is of use, and the window has room for another turn."""
+        """Return whether any prune would break a cache that is of use, and the window has room for another turn.
+
+        A prune also waits for the end of a tool loop with thoughts.
+        """
+        if session.awaits_end_of_loop:
+            return True
         return not session.state.changed_from and session.awaits_cold_cache(session.pruned.tokens)
 
     def _breaks_the_cache(self, session: Session, planned: SessionPlan) -> bool:

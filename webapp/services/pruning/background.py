@@ -110,7 +110,7 @@ class BackgroundSummaries:
         session = Session.of(self._environment, row)
         if self._automatic.wants_a_model(session):
             self._start(event.session_id, PRUNE)
-        elif session.settings.auto_summarize and due(session):
+        elif session.settings.auto_summarize and not session.awaits_end_of_loop and due(session):
             self._start(event.session_id, "automatic")
 
     # -- jobs

@@ -246,6 +246,10 @@ class ContextChange:
         """Write the session with a new version, and a point of the chart if its size has changed."""
         session, row = self.session, self.session.row
         session.touch()
+        if self.first_changed() is not None:
+            # The answer to a call that runs meanwhile belongs to the context before the change, too.
+            is_asked = not session.is_between_calls and session.state.last_role != "assistant"
+            session.state.thoughts_end = row.next_no - 1 + is_asked
         session.state.shift_turns(session.main.tokens - self._main_before)
         tokens = session.pruned.tokens
         if tokens != self.before:

@@ -169,6 +169,7 @@ class Session:
         self.pruned = SessionContext(self, PRUNED)
         self.unpruned = SessionContext(self, AGENT) if row.followed else None
         self.own_calibration_only = False
+        self.is_between_calls = False  # the next call is certainly made after this change
         self._observed = {} if observed is None else observed
         self._remember()
 
@@ -339,6 +340,15 @@ class Session:
         cache = self.cache
         is_warm = cache is not None and not cache.cold
         return is_warm and self.settings.wait_for_cold_cache and self.has_room_for_a_turn(tokens)
+
+    @property
+    def awaits_end_of_loop(self) -> bool:
+        """Return whether a prune had better wait until the running tool loop has ended.
+
+        A model that checks its thoughts would refuse those of the loop after a change, and without them it would think
+        again. Above the usable tokens nothing waits.
+        """
+        return self.state.is_thinking and self.pruned.scale.estimate <= self.usable_estimate
 
     # -- counting
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cache
 from typing import Any
 
-from scoring.formats import note_calls
+from scoring.formats import is_bound_to_history, note_calls
 from scoring.history import Features, TaskCounts
 from scoring.messages import Message
 from scoring.tokens import RUNS, Calibration, Run, TokenCounter, calibration, is_sum, unseen_of_sums
@@ -129,6 +129,10 @@ class SessionState:
     """The model whose tokens the messages are counted in, if the session's was changed since; "" for the session's."""
     open_calls: dict[str, str] = field(default_factory=dict)
     """The calls that wait for their results, in a managed session."""
+    is_thinking: bool = False
+    """The running tool loop of a managed session has thoughts that hold only for the history before them."""
+    thoughts_end: int = 0
+    """The last message whose thoughts may belong to the context before its last change."""
 
     def set_report_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""
@@ -230,6 +234,13 @@ class SessionState:
         if message.role == "assistant" and self.last_role != "assistant":
             self.open_calls = {}
         note_calls(message, self.open_calls)
+
+    def note_thoughts(self, message: Message) -> None:
+        """Note whether the tool loop that runs after a message has thoughts; a message of the user ends the loop."""
+        if message.role == "user" and not message.results:
+            self.is_thinking = False
+        elif is_bound_to_history(message):
+            self.is_thinking = True
 
     def add_unwritten(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Add what the agent sends without writing it; it stays in the context until a usage report says otherwise."""

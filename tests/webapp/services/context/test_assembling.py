@@ -17,6 +17,58 @@ from webapp.errors import Invalid
 from webapp.services.context import assembling
 
 
+def thoughtful(n: int) -> list[dict[str, Any]]:
+    """Return a turn of Claude with a signed thought."""
+    thought = {"type": "thinking", "thinking": "hm", "signature": f"{n}" * 40}
+    blocks = [thought, {"type": "text", "text": f"answer {n}"}]
+    return [wire("user", f"question {n}"), {"role": "assistant", "content": blocks}]
+
+
+def thinking(app: App, session: str) -> list[str]:
+    """Return the first characters of the signatures in the context."""
+    blocks = (b for m in app.context.get(session).messages for b in m["content"] if isinstance(b, dict))
+    return [block["signature"][0] for block in blocks if block["type"] == "thinking"]
+
+
+class TestThoughts:
+    """Newer Claude models refuse a thought after any other history than its own."""
+
+    def test_from_before_a_change_are_left_out(self, app: App) -> None:  # X6
+        """Those that the model has later stay until the next change, and all else stays as it was."""
+        listed = [*thoughtful(1), *thoughtful(2), wire("user", "next")]
+        session = managed(app, *listed)
+        assert app.context.get(session).messages == listed
+        app.operations.drop(session, mid(app, session, 2))
+        bare = {"role": "assistant", "content": listed[3]["content"][1:]}
+        assert app.context.get(session).messages == [listed[0], listed[2], bare, listed[4]]
+        app.ingest.append_messages(session, [thoughtful(3)[1], *thoughtful(4)])
+        assert thinking(app, session) == ["4"]
+        app.operations.undo(session)
+        assert thinking(app, session) == []
+        app.ingest.append_messages(session, thoughtful(5))
+        assert thinking(app, session) == ["5"]
+
+    def test_outlive_a_change_of_flags(self, app: App) -> None:  # X6
+        """A pin changes nothing that the model gets."""
+        session = managed(app, *thoughtful(1), *thoughtful(2))
+        app.operations.pin(session, mid(app, session, 1))
+        assert thinking(app, session) == ["1", "2"]
+
+    def test_of_the_next_answer_stay_if_no_call_runs(self, app: App) -> None:  # X6
+        """After an answer the next call is made with the changed context."""
+        session = managed(app, *thoughtful(1), *thoughtful(2))
+        app.operations.drop(session, mid(app, session, 2))
+        app.ingest.append_messages(session, thoughtful(3))
+        assert thinking(app, session) == ["3"]
+
+    def test_alone_in_a_message_leave_nothing_of_it(self, app: App) -> None:  # X6
+        """The list has no message without content."""
+        alone = {"role": "assistant", "content": thoughtful(2)[1]["content"][:1]}
+        session = managed(app, *thoughtful(1), wire("user", "go"), alone, *thoughtful(3))
+        app.operations.drop(session, mid(app, session, 2))
+        assert all(message["content"] for message in app.context.get(session).messages)
+
+
 class TestContext:
     """The assembled context in any wire format."""
 

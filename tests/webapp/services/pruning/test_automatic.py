@@ -159,6 +159,49 @@ def by_a_model(app: App, write: SummaryWriter) -> BackgroundSummaries:
     return BackgroundSummaries(app.environment, summarising, ours)
 
 
+def looping(n: int, words: int) -> list[dict[str, Any]]:
+    """Return a call of Claude after a thought, and its result."""
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s" * 40}
+    call = {"type": "tool_use", "id": f"t{n}", "name": "Bash", "input": {"command": f"ls {n}"}}
+    output = {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"line {n} " * words}
+    return [{"role": "assistant", "content": [thought, call]}, {"role": "user", "content": [output]}]
+
+
+class TestAToolLoopWithThoughts:
+    """Newer Claude models refuse the thoughts of a running tool loop after a change of the history."""
+
+    def test_is_pruned_when_it_has_ended(self, app: App) -> None:  # X6, X9
+        """The prune comes with the user's next message."""
+        rules = {"cap_tokens": 3_000, "wait_for_cold_cache": False}
+        session = automatic(app, **rules)
+        app.ingest.append_messages(session, [wire("user", "go")])
+        for n in range(12):
+            app.ingest.append_messages(session, looping(n, 300))
+        app.ingest.append_messages(session, [wire("assistant", "done")])
+        assert app.sessions.get(session).prunes == 0
+        app.ingest.append_messages(session, [wire("user", "go on")])
+        assert app.sessions.get(session).prunes == 1
+
+    def test_is_pruned_above_the_usable_tokens(self, app: App) -> None:  # X6, C5
+        """The model would refuse the whole context soon, and an emergency keeps less of it."""
+        session = automatic(app, cap_tokens=3_000, wait_for_cold_cache=False)
+        app.ingest.append_messages(session, [wire("user", "go")])
+        for n in range(40):
+            app.ingest.append_messages(session, looping(n, 400))
+            size, usable = estimate(app, session)
+            assert size <= usable
+        assert app.sessions.get(session).prunes > 0
+
+    def test_of_another_model_is_pruned_at_once(self, app: App) -> None:  # X9
+        """Without thoughts nothing has to wait."""
+        session = automatic(app, cap_tokens=3_000, wait_for_cold_cache=False)
+        app.ingest.append_messages(session, [wire("user", "go")])
+        for n in range(12):
+            answer, output = looping(n, 300)
+            app.ingest.append_messages(session, [{**answer, "content": answer["content"][1:]}, output])
+        assert app.sessions.get(session).prunes > 0
+
+
 class TestTheEmergency:
     """The emergency path, used if messages that no plan may drop exceed the usable tokens."""
 
