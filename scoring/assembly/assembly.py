@@ -30,6 +30,7 @@ from scoring.formats import (
     repair,
     without_bound_thoughts,
 )
+from scoring.history import History
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
@@ -285,7 +286,7 @@ class _Assembly:
         plan = plan_prune(history, self.settings, max(0, room - sum(s.tokens for s in summaries)))
         self.notes += plan.problems
         gone = {id(messages[i]) for i in plan.removed}
-        summary, place = self._written(plan, messages)
+        summary, at = self._written(plan, history, messages), plan.summary_place(history)
         fitted = fit(
             plan,
             history,
@@ -295,6 +296,7 @@ class _Assembly:
         for i, short in fitted.replaced.items():
             cost = fitted.costs[i]
             messages[i] = replace(messages[i], message=short, tokens=cost, read_features=None, features=None)
+        place = messages[at] if at < len(messages) else None
         kept = iter(messages)
         out: list[Slot] = []
         taken = {id(s) for s in summaries}
@@ -304,23 +306,28 @@ class _Assembly:
                 out.append(summary)
             if id(now) not in gone and (not slot.summary or id(slot) in taken):
                 out.append(now)
+        if place is None and summary is not None:
+            out.append(summary)
         return plan.over_budget, out
 
-    def _written(self, plan: PrunePlan, messages: list[Slot]) -> tuple[Slot | None, Slot | None]:
-        """Return the summary that the plan asks for, written now and not stored, and the slot that it comes before."""
+    def _written(self, plan: PrunePlan, history: History, messages: list[Slot]) -> Slot | None:
+        """Return the summary that the plan asks for, written now and not stored."""
         if plan.summary is None:
-            return None, None
+            return None
         covered = [messages[i] for i in plan.summary.covers]
         removed = set(plan.removed)
         kept = [n for n, s in enumerate(messages) if n not in removed and s.message.role != "system"]
-        around = Surroundings.of(plan.summary.covers, kept, lambda n: is_request(messages[n].message))
+        compaction = plan.kept_compaction(history)
+        around = Surroundings.of(
+            plan.summary.covers, kept, lambda n: is_request(messages[n].message), compaction
+        )
         words = self.config.settings.summary_words
         made = built_in([s.message for s in covered], around, plan.summary.tokens, words, self.counter)
         if not made.accepted:
-            return None, None
+            return None
         note = f"a summary made for this list replaces {counted(len(covered), 'message')}"
         self.notes = [n for n in self.notes if not n.startswith("a summary made for this list")] + [note]
-        return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
+        return Slot("", made.summary.as_message(), made.tokens, summary=True)
 
     def _summaries(self, summaries: list[Slot], left: int, room: int) -> list[Slot]:
         """Return the summaries that fit, each within its share; one that is too large does not exclude the others."""

@@ -34,8 +34,9 @@ class Pruning:
     """A prune that was applied within `max_tokens`: its plan and its result.
 
     `fitted` holds the kept messages and the replacements of shortened ones, `summary` the summary of removed messages,
-    `opening` the first line that the format requires; `tokens` is the total. `over_budget` refers to the budget that
-    was requested. `thoughtless` are the kept messages that lost their thoughts.
+    which stands before position `summary_place`, `opening` the first line that the format requires; `tokens` is the
+    total. `over_budget` refers to the budget that was requested. `thoughtless` are the kept messages that lost their
+    thoughts.
     """
 
     max_tokens: int
@@ -46,6 +47,7 @@ class Pruning:
     tokens: int
     over_budget: OverBudget | None
     thoughtless: Mapping[int, Message] = field(default_factory=dict)
+    summary_place: int = 0
 
     @property
     def kept(self) -> list[int]:
@@ -57,8 +59,9 @@ class Pruning:
     ) -> list[Any]:
         """Return the kept messages in their wire format: the original objects, except those that were shortened.
 
-        A summary is at the place of the first message it covers, the opening line before the first message that is not
-        a system message. `objects`, if given, are the original objects of all messages.
+        A summary is at the place of the first message it covers, after the provider's compaction, and the opening line
+        before the first message that is not a system message. `objects`, if given, are the original objects of all
+        messages.
         """
         replaced, kept = {**self.fitted.replaced, **self.thoughtless}, self.kept
         like = objects[0] if objects else next((m.wire.value for m in messages if m.wire is not None), None)
@@ -71,8 +74,8 @@ class Pruning:
             return encode([message], message.wire.format if message.wire is not None else wire_format)[0]
 
         out = [shortened(p) if p in replaced else original(p) for p in kept]
-        if self.summary is not None and self.plan.summary is not None:
-            place = bisect_left(kept, self.plan.summary.covers[0])
+        if self.summary is not None:
+            place = bisect_left(kept, self.summary_place)
             out[place:place] = encode([self.summary.summary.as_message()], wire_format, like=like)
         if self.opening is not None:
             place = next((n for n, p in enumerate(kept) if messages[p].role != "system"), 0)
@@ -102,11 +105,13 @@ def prune(
 
     def carried_out(plan: PrunePlan) -> Pruning:
         fitted = fit(plan, history, messages.__getitem__, counting)
-        summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
+        summary, line, tokens, place = None, None, fitted.tokens - plan.opening_tokens, 0
         if plan.summary is not None:
             covered = [messages[p] for p in plan.summary.covers]
             kept = [p for p in fitted.kept if messages[p].role != "system"]
-            around = Surroundings.of(plan.summary.covers, kept, lambda p: is_request(messages[p]))
+            compaction = plan.kept_compaction(history)
+            around = Surroundings.of(plan.summary.covers, kept, lambda p: is_request(messages[p]), compaction)
+            place = plan.summary_place(history)
             most, words = plan.summary.tokens, settings.summary_words
             summary = built_in(covered, around, most, words, counter or ESTIMATOR)
             tokens += summary.tokens - plan.summary.tokens
@@ -117,7 +122,7 @@ def prune(
         for position, message in thoughtless.items():
             tokens -= fitted.costs.get(position, history.tokens[position])
             tokens += 0 if is_empty(message) else counting(message)
-        return Pruning(max_tokens, plan, fitted, summary, line, tokens, first.over_budget, thoughtless)
+        return Pruning(max_tokens, plan, fitted, summary, line, tokens, first.over_budget, thoughtless, place)
 
     less = 0
     while True:

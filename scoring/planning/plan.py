@@ -95,6 +95,16 @@ class PrunePlan:
         """Return the tokens of earlier summaries that are merged into the new one."""
         return self.summary.absorbed if self.summary is not None else 0
 
+    def kept_compaction(self, history: History) -> int | None:
+        """Return the position of the provider's newest compaction that stays; None if there is none."""
+        return next((p for p in reversed(history.compactions) if self._stays[p]), None)
+
+    def summary_place(self, history: History) -> int:
+        """Return the position before which the planned summary stands: its first message, after the kept compaction."""
+        first = self.summary.covers[0] if self.summary is not None else 0
+        compaction = self.kept_compaction(history)
+        return first if compaction is None else max(first, compaction + 1)
+
     def fate(self, position: int) -> Fate:
         """Return the fate of a message."""
         if not self._stays[position]:

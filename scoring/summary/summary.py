@@ -22,18 +22,29 @@ class Surroundings:
     """The messages that stay around those that a summary covers.
 
     `asked_before`: a request of the user stays above it. `older_below`: messages that stay below it are older than the
-    last one that it covers, because a summary stands at the place of the first.
+    last one that it covers, because a summary stands at the place of the first. It stands after the provider's newest
+    compaction, though: the provider ignores what comes before that.
     """
 
     asked_before: bool = False
     older_below: bool = False
 
     @classmethod
-    def of(cls, covered: Sequence[int], kept: Iterable[int], asks: Callable[[int], bool]) -> Surroundings:
-        """Return those of the sorted positions `covered`; `kept` are positions of messages that stay, in order."""
+    def of(
+        cls,
+        covered: Sequence[int],
+        kept: Iterable[int],
+        asks: Callable[[int], bool],
+        compaction: int | None = None,
+    ) -> Surroundings:
+        """Return those of the sorted positions `covered`; `kept` are positions of messages that stay, in order.
+
+        `compaction` is the position of the provider's newest compaction among them.
+        """
         if not covered:
             return cls()
-        above = [position for position in kept if position < covered[-1]]
+        ignored = -1 if compaction is None else compaction
+        above = [position for position in kept if ignored < position < covered[-1]]
         return cls(
             asked_before=any(position < covered[0] and asks(position) for position in above),
             older_below=any(position > covered[0] for position in above),

@@ -95,6 +95,20 @@ class TestPruning:
         assert result.stats["final"] <= 3_000
         assert result.stats["final"] == get_context_stats(result.pruned).tokens
 
+    @pytest.mark.parametrize("last", [False, True])
+    def test_places_a_summary_after_the_compaction_of_the_provider(self, last: bool) -> None:  # C2, C7
+        """The provider ignores what comes before it. Also an assembly, which makes such a summary for one list."""
+        compacted = {"type": "compaction", "id": "c", "encrypted_content": "gAAA" * 50}
+        turn = [{"type": "message", "role": "user", "content": "go on " * 40},
+                {"type": "message", "role": "assistant", "content": "done " * 80}]  # fmt: skip
+        listed = [*turn * 20, compacted] if last else [*turn * 3, compacted, *turn * 20]
+        rules = replace(BLUEPRINT, strategy="summarise")
+        for sent in (
+            prune_context(listed, 1_500, settings=rules).pruned,
+            build(listed, config=AssemblyConfig(settings=rules, usable=1_500)).messages,
+        ):
+            assert "[Summary" in sent[sent.index(compacted) + 1]["content"]
+
     def test_returns_the_list_itself_if_nothing_has_to_go(self) -> None:  # B8, B12
         """A list that ends in a system message is returned with that message once."""
         history = [said("user", "hello"), said("system", "be brief")]

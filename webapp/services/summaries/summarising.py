@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from scoring.counted import counted
+from scoring.history import is_compacted
 from scoring.messages import REMINDER, Message
 from scoring.summary import (
     JudgedSummary,
@@ -96,12 +97,16 @@ class SummaryWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The messages and summaries that a summary covers, in order, their tokens by `counter`, and what stays around."""
+    """The messages and summaries that a summary covers, in order, their tokens by `counter`, and what stays around.
+
+    `compaction` is the provider's newest compaction among what stays; the provider ignores what comes before it.
+    """
 
     items: Sequence[ViewItem]
     replaced: int
     counter: TokenCounter
     around: Surroundings
+    compaction: MessageRow | None = None
 
     @classmethod
     def of(
@@ -112,8 +117,17 @@ class Span:
             one.row.no: one for one in kept if isinstance(one.row, MessageRow) and one.row.role != "system"
         }
         numbers = [one.row.no for one in items if isinstance(one.row, MessageRow)]
-        around = Surroundings.of(numbers, staying, lambda no: _asks(staying[no]))
-        return cls(items, replaced, counter, around)
+        compacted = [one.row for one in staying.values() if is_compacted(one.message)]
+        compaction = compacted[-1] if compacted and isinstance(compacted[-1], MessageRow) else None
+        newest = None if compaction is None else compaction.no
+        around = Surroundings.of(numbers, staying, lambda no: _asks(staying[no]), newest)
+        return cls(items, replaced, counter, around, compaction)
+
+    @property
+    def position(self) -> float:
+        """Return where a summary of it stands: at its first message or summary, after the provider's compaction."""
+        places = [m.first_seq - 0.5 for m in self.messages] + [s.position for s in self.summaries]
+        return min(places) if self.compaction is None else max(min(places), self.compaction.first_seq + 0.5)
 
     @property
     def values(self) -> list[Message | Summary]:
@@ -324,7 +338,7 @@ class Summarising:
         """Store a summary of a span, inside the caller's transaction; return its row."""
         value = text.judged.summary
         covers = [(MESSAGE, m.no) for m in span.messages] + [(SUMMARY, s.n) for s in span.summaries]
-        position = min([m.first_seq - 0.5 for m in span.messages] + [s.position for s in span.summaries])
+        position = span.position
         taken = {s.position for s in self._store.summaries.active(session.key)} - {
             s.position for s in span.summaries
         }
@@ -406,7 +420,10 @@ class Summarising:
 
 
 def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
-    """Return all items except system messages, pinned ones, calls without results and the recent messages, by unit."""
+    """Return the items to cover, in whole units.
+
+    System messages, pinned ones, calls without results, the recent messages and the provider's newest compaction stay.
+    """
     units, links = Units(), [links_of(one.message) for one in items]
     for one_links in links:
         units.append(one_links)
@@ -414,7 +431,8 @@ def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
         n for n, one in enumerate(items) if isinstance(one.row, MessageRow) and one.row.role != "system"
     ]
     recent = spoken[max(0, len(spoken) - max(1, min_recent)) :]
-    stays = {units.head[n] for n in (*recent, *waiting(links))}
+    compacted = [n for n in spoken if is_compacted(items[n].message)]
+    stays = {units.head[n] for n in (*recent, *waiting(links), *compacted[-1:])}
     stays |= {units.head[n] for n in spoken if items[n].row.pinned}  # type: ignore[union-attr]
     chosen = {n for n in spoken if units.head[n] not in stays}
     chosen |= {n for n, one in enumerate(items) if isinstance(one.row, SummaryRow)}

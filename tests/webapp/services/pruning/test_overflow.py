@@ -39,8 +39,9 @@ class TestOverflow:
         turn = [wire("user", "go on"), wire("assistant", "done " * 50)]
         session = managed(app, wire("user", "begin"), compacted, *turn * 7)
         app.overflow.relieve(session)
-        assert compacted in app.context.get(session).messages
+        listed = app.context.get(session).messages
         assert 3 not in context_numbers(app, session)
+        assert "[Summary" in listed[listed.index(compacted) + 1]["content"]
 
     def test_fits_the_usable_tokens(self, app: App) -> None:  # S5, C5
         """Cut messages are shorter in the context, and complete in the log."""

@@ -122,6 +122,15 @@ class TestApplying:
         assert (one.strategy, one.summary) == ("summarise", 1)
         assert len(one.items) == one.removed
 
+    def test_places_the_summary_after_the_compaction_of_the_provider(self, app: App) -> None:  # C2, C7
+        """The provider ignores what comes before it."""
+        compacted = {"type": "compaction", "id": "c", "encrypted_content": "gAAA" * 50}
+        turn = [wire("user", "go on " * 40), wire("assistant", "done " * 80)]
+        session = managed(app, *turn * 3, compacted, *turn * 20)
+        app.prunes.apply(session, PruneBody(max_tokens=2_000, strategy="summarise"))
+        sent = app.context.get(session).messages
+        assert "[Summary" in sent[sent.index(compacted) + 1]["content"]
+
     def test_is_announced_as_a_prune_and_a_summary(self, app: App, session: str) -> None:  # B14
         """There is one event of each kind."""
         events = heard(app)

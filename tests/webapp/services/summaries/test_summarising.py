@@ -38,6 +38,16 @@ from webapp.services.summaries.summarising import NOTHING_NEW, Summarising, Writ
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 
 
+TURN = [wire("user", "please change src/parser.py"), wire("assistant", "done " * 50)]
+
+
+def compaction(model: str, text: str) -> dict[str, Any]:
+    """Return the provider's compaction of what came before, as the model's provider writes it."""
+    if model == "gpt-5":
+        return {"type": "compaction", "id": text, "encrypted_content": "gAAA" * 50}
+    return {"role": "assistant", "content": [{"type": "compaction", "content": text}]}
+
+
 def items(app: App, session: str = "s") -> list[tuple[int, int]]:
     """Return the (kind, number) of each item of the context."""
     row = app.store.sessions.get(session)
@@ -56,6 +66,25 @@ class TestSummarising:
         assert made.summary.messages == 19
         assert made.summary.tokens < made.summary.replaced_tokens
         assert list(app.verify()) == []
+
+    @pytest.mark.parametrize("newest", [True, False], ids=["newest", "followed by another"])
+    @pytest.mark.parametrize("model", ["claude-sonnet-4-6", "gpt-5"])
+    def test_follows_the_newest_compaction_of_the_provider(
+        self, app: App, model: str, newest: bool
+    ) -> None:  # C2, C7
+        """Its content is nowhere else, and the provider ignores what comes before it. A second summary does too."""
+        first = compaction(model, "first")
+        listed = [wire("user", "begin"), first, *TURN * 7]
+        listed += [] if newest else [compaction(model, "second"), *TURN * 7]
+        session = managed(app, *listed, model=model)
+        for _ in range(2):
+            made = app.summarising.summarise(session)
+            sent = app.context.get(session).messages
+            place = sent.index(first if newest else compaction(model, "second"))
+            assert "[Summary" in sent[place + 1]["content"]
+            assert (first in sent) == newest
+            assert OLDER_BELOW not in made.summary.note
+            app.ingest.append_messages(session, TURN * 7)
 
     def test_has_the_users_task_and_not_that_of_a_hook(self, app: App) -> None:  # S4
         """A program's text in the user's role is neither the task, nor a decision, nor a request."""
