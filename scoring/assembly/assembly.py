@@ -111,6 +111,7 @@ class _Assembly:
 
     def __init__(self, snapshot: Snapshot, config: AssemblyConfig, model: str, prompt: str) -> None:
         self.snapshot, self.config, self.counter = snapshot, config, config.counts
+        self.model = model
         # The new message is protected as the last one and comes after the fresh tail, not within it.
         tail = config.tail + (1 if config.tail and snapshot.new_message is not None else 0)
         strategy = config.strategy or config.settings.strategy
@@ -189,7 +190,7 @@ class _Assembly:
     def _repaired(self, slots: list[Slot]) -> list[Slot]:
         """Return the slots with every call paired; a repaired message takes the place of its original."""
         before = [slot.message for slot in slots]
-        after, notes = repair(before)
+        after, notes = repair(before, self.model)
         if not notes:
             return slots
         self.notes += [note for note in notes if note not in self.notes]
@@ -203,7 +204,7 @@ class _Assembly:
         return out
 
     def _with_opening(self, slots: list[Slot]) -> list[Slot]:
-        """Return the slots, with a user message added if the list has none or its format has to begin with one."""
+        """Return the slots, with a user message added if the list has none or has to begin with one."""
         first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
         if first is None:
             return slots
@@ -211,7 +212,7 @@ class _Assembly:
         # A message that is left out when the list is written does not begin it.
         begins = next((m for m in said if not is_empty(m, self.config.format)), None)
         opens = begins is not None and user_says_something(begins) and not begins.results
-        wanted = must_begin_with_user(self.config.format) and not opens
+        wanted = must_begin_with_user(self.config.format, self.model) and not opens
         if wanted or not any(user_says_something(s.message) for s in slots):
             self.notes.append("the list began without a user message; one was put before it")
             return [*slots[:first], self._counted("", opening()), *slots[first:]]

@@ -85,8 +85,9 @@ def relieve(
     pinned: Collection[int] = (),
     overflow: bool = False,
     counter: TokenCounter = ESTIMATOR,
+    model: str | None = None,
 ) -> Emergency:
-    """Cut a context to at most `available` tokens.
+    """Cut a context of a model to at most `available` tokens.
 
     `tokens` are the items' costs, if known. With `overflow` the oldest half of the turns is dropped first, whether or
     not the estimate fits, because the provider has said that it does not.
@@ -108,7 +109,7 @@ def relieve(
             work.protect(min_recent)
             work.truncate()
         done = work.result()
-        growth = done.tokens + _repairs_cost(done.messages, counter) - available
+        growth = done.tokens + _repairs_cost(done.messages, model, counter) - available
         if growth <= 0 or budget <= work.system:
             break
         # Based on the last result, because cuts are whole units; the step doubles, because repairs can grow too.
@@ -124,9 +125,9 @@ def _costs(items: Sequence[Message | Summary], counter: TokenCounter) -> tuple[i
     return tuple(estimate_message_tokens(m, counter) for m in messages)
 
 
-def _repairs_cost(messages: Sequence[Message], counter: TokenCounter) -> int:
+def _repairs_cost(messages: Sequence[Message], model: str | None, counter: TokenCounter) -> int:
     """Return the tokens that repairs will add: placeholders for missing results, an opening line."""
-    repaired, notes = repair(messages)
+    repaired, notes = repair(messages, model)
     if not notes:
         return 0
     there = {id(m) for m in messages}

@@ -74,7 +74,8 @@ class Format:
     - `keeps_reasoning`: new objects can hold reasoning.
     - `has_bound_thoughts`: an object has thoughts that hold only for the history before it.
     - `tool_names` matches the allowed names of tools, None allows any.
-    - `models`: how the names of the provider's own models begin.
+    - `models`: how the names of the provider's own models begin; `models_elsewhere` of those whose lists are as often
+      in another format.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Format:
     has_bound_thoughts: Callable[[Any], bool] | None = None
     tool_names: re.Pattern[str] | None = TOOL_NAMES
     models: tuple[str, ...] = ()
+    models_elsewhere: tuple[str, ...] = ()
 
 
 def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Format) -> list[Message]:

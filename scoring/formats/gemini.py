@@ -238,5 +238,6 @@ def together(contents: Sequence[Any]) -> Any:
 FORMAT = Format(
     "gemini", "contents", recognise, read, write, patch, problems_of,
     system=("systemInstruction", "system_instruction"), with_system=with_system, listed=listed,
-    begins_with_user=True, joining=Joining(fits, together), tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
+    begins_with_user=True, models_elsewhere=("gemini",), joining=Joining(fits, together),
+    tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
 )  # fmt: skip

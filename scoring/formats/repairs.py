@@ -16,7 +16,7 @@ from typing import Any
 
 from scoring.formats.base import Format
 from scoring.formats.checks import opening_place
-from scoring.formats.table import FORMATS, is_run_by_provider
+from scoring.formats.table import FORMATS, is_run_by_provider, must_begin_with_user
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
 
 OPENING = "[the conversation before this point is not part of the context]"
@@ -30,13 +30,13 @@ def opening() -> Message:
     return Message("user", (Text(OPENING),))
 
 
-def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
-    """Return the messages with every call paired, and a note for each repair.
+def repair(messages: Sequence[Message], model: str | None = None) -> tuple[list[Message], list[str]]:
+    """Return the messages with every call paired, and a note for each repair; `model` is the one they are sent to.
 
     Messages without repairs are the same objects. Of several results for one call the first is kept.
     """
     paired, notes = _Repair(messages).result()
-    opened = _opened(paired, notes)
+    opened = _opened(paired, model, notes)
     return _taking_turns(opened, notes), notes
 
 
@@ -54,11 +54,13 @@ def _place_of_results(message: Message) -> str:
     return format.results if format is not None else "after_round"
 
 
-def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
-    """Return the messages, with a user message in front if their format requires it."""
+def _opened(messages: list[Message], model: str | None, notes: list[str]) -> list[Message]:
+    """Return the messages, with a user message in front if their format or their model requires it."""
     place = opening_place(messages)
-    format = _format_of(messages[place]) if place is not None else None
-    if place is None or format is None or not format.begins_with_user:
+    if place is None:
+        return messages
+    format = _format_of(messages[place])
+    if not must_begin_with_user(format.name if format is not None else "", model):
         return messages
     notes.append(
         f"message {place}: the list began with role {messages[place].role}; a user message was put before it"

@@ -10,9 +10,17 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def must_begin_with_user(name: str) -> bool:
-    """Return whether a list in this format has to begin with the user; False for a format not in the table."""
-    return name in FORMATS and FORMATS[name].begins_with_user
+def must_begin_with_user(name: str, model: str | None = None) -> bool:
+    """Return whether a list in this format has to begin with the user: by its rules or those of a model's provider.
+
+    A library or an endpoint that takes other formats sends the list to the provider in the same order.
+    """
+    called = (model or "").lower()
+    return any(
+        format.begins_with_user
+        and (format.name == name or called.startswith((*format.models, *format.models_elsewhere)))
+        for format in FORMATS.values()
+    )
 
 
 def is_run_by_provider(call_id: str) -> bool:

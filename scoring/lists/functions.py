@@ -2,8 +2,8 @@
 
 A history is a list in any wire format; the result has the same format and holds the same objects. Pass `format`
 (openai, responses, anthropic, gemini, langchain) if the list alone is ambiguous: contents that are all strings look
-the same for OpenAI and Anthropic, but Anthropic's lists have to begin with the user. Without `format` such a list is
-read as OpenAI's.
+the same for OpenAI and Anthropic. Without `format` such a list is read as OpenAI's. Anthropic's and Gemini's lists have
+to begin with the user, and so does a list in another format for a model of these providers.
 
 By default these functions use the preset *Blueprint*: its windows, four characters a token, 80 %. Nothing is changed
 in place. A list that is too large raises no error; the result reports it.
@@ -108,7 +108,7 @@ def prune_context(
     if max_tokens is None:
         max_tokens = targets(find_model(model, settings=settings), settings).aim
     read = _read(history, settings, counter, format)
-    return _prune(history, read, settings, max_tokens)
+    return _prune(history, read, settings, max_tokens, model)
 
 
 def auto_manage_context(
@@ -129,7 +129,7 @@ def auto_manage_context(
     tokens = sum(read.columns.tokens)
     if tokens <= limits.target:
         return PruneResult(history, [], _stats(tokens, tokens, 0, len(history)))
-    return _prune(history, read, settings, limits.aim)
+    return _prune(history, read, settings, limits.aim, model)
 
 
 def get_context_stats(
@@ -237,9 +237,15 @@ def _read(
     return _Read(columns, decoded.messages, decoded.format, counter_of(settings, counter))
 
 
-def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int) -> PruneResult:
+def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int, model: str) -> PruneResult:
     done = prune(
-        read.columns, read.messages, settings, max_tokens, wire_format=read.format, counter=read.counter
+        read.columns,
+        read.messages,
+        settings,
+        max_tokens,
+        wire_format=read.format,
+        model=model,
+        counter=read.counter,
     )
     plan, kept = done.plan, done.kept
     removed = [history[i] for i in plan.removed]

@@ -90,18 +90,20 @@ def prune(
     max_tokens: int,
     *,
     wire_format: str = "",
+    model: str = "",
     counter: TokenCounter | None = None,
     count: Callable[[Message], int] | None = None,
 ) -> Pruning:
     """Prune the messages of a history to at most `max_tokens`.
 
-    `count` returns the tokens of a message, if more than `counter` is needed for that.
+    `model` is the one that gets the result. `count` returns the tokens of a message, if more than `counter` is needed
+    for that.
 
     Raises:
         InvalidSettings: the budget is not a whole number of at least 0, or the strategy is unknown.
     """
     counting = count or (lambda message: estimate_message_tokens(message, counter))
-    first = plan = plan_prune(history, settings, max_tokens, wire_format=wire_format)
+    first = plan = plan_prune(history, settings, max_tokens, wire_format=wire_format, model=model)
 
     def carried_out(plan: PrunePlan) -> Pruning:
         fitted = fit(plan, history, messages.__getitem__, counting)
@@ -132,7 +134,7 @@ def prune(
             return done
         # Messages that are always kept are never shortened, so a plan that keeps only those is exact: the loop ends.
         less = min(max_tokens, max(excess, 2 * less))
-        plan = plan_prune(history, settings, max_tokens - less, wire_format=wire_format)
+        plan = plan_prune(history, settings, max_tokens - less, wire_format=wire_format, model=model)
 
 
 def _without_old_thoughts(

@@ -163,6 +163,7 @@ def plan_prune(
     spare: Collection[int] = frozenset(),
     drop: Collection[int] = frozenset(),
     wire_format: str = "",
+    model: str = "",
 ) -> PrunePlan:
     """Plan a prune of `history` to at most `max_tokens` (a budget for these messages alone; 0 means 0).
 
@@ -171,7 +172,8 @@ def plan_prune(
 
     `strategy` overrides the settings. `spare` and `drop` are positions whose units the user keeps or drops in this
     plan; a unit named in both is spared. `wire_format` is the format in which the result will be sent, if known: some
-    formats restrict the order of roles (`scoring.planning.role_order`).
+    formats restrict the order of roles (`scoring.planning.role_order`), and so do the providers of some models: `model`
+    is the one that gets the result.
 
     Raises:
         InvalidSettings: the budget is not a whole number of at least 0, the strategy is unknown, or `spare` or `drop`
@@ -192,7 +194,7 @@ def plan_prune(
 
     decision = with_commands(history, decided, drop, whole=takes_turns(wire_format))
     if decision.changes:  # a plan is responsible for what it drops, not for faults of its input
-        apply_role_order(decision, wire_format)
+        apply_role_order(decision, wire_format, model)
     if (scores := decision.scores) is None:
         rate = chosen.rate
         history, causes = decision.history, decision.protection.causes

@@ -1,13 +1,13 @@
 """Adjusts a plan to the order of roles in wire formats.
 
-In some formats a list begins with the user, in some the model never speaks twice in a row. A plan is adjusted after a
-strategy chose. If a user message is missing, a dropped one is put back if it fits; otherwise an opening line is added,
-or the message in the wrong place is dropped. This is one pass over the list.
+For some formats and models a list begins with the user; in some formats the model never speaks twice in a row. A plan
+is adjusted after a strategy chose. If a user message is missing, a dropped one is put back if it fits; otherwise an
+opening line is added, or the message in the wrong place is dropped. This is one pass over the list.
 """
 
 from __future__ import annotations
 
-from scoring.formats import FORMATS, OPENING_TOKENS
+from scoring.formats import FORMATS, OPENING_TOKENS, must_begin_with_user
 from scoring.planning.decision import Decision
 from scoring.planning.strategies import Why
 
@@ -21,10 +21,9 @@ _TOGETHER = Why(
 )
 
 
-def apply_role_order(decision: Decision, wire_format: str) -> None:
-    """Adjust a decision to the rules of a wire format; a format without rules, or an unknown one, changes nothing."""
-    rules = FORMATS.get(wire_format)
-    if rules is not None and rules.begins_with_user:
+def apply_role_order(decision: Decision, wire_format: str, model: str = "") -> None:
+    """Adjust a decision to the rules of a wire format and a model; an unknown one has no rules."""
+    if must_begin_with_user(wire_format, model):
         open_with_user(decision)
     if takes_turns(wire_format):
         take_turns(decision)

@@ -148,7 +148,7 @@ def prune_value(
     if budget is None:
         budget = int((limits.input_limit or limits.window) * settings.aim_percent / 100)
     done = prune_messages(
-        history, decoded.messages, settings, budget, wire_format=decoded.format, counter=counter
+        history, decoded.messages, settings, budget, wire_format=decoded.format, model=model, counter=counter
     )
     return Pruned(_as_it_came(value, decoded, done), done, decoded.format)
 

@@ -181,9 +181,9 @@ class TestTruncation:
         """Each of thousands of open calls costs more with its placeholder; the number of tries stays small."""
         tried: list[int] = []
 
-        def counting(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
+        def counting(messages: Sequence[Message], model: str | None) -> tuple[list[Message], list[str]]:
             tried.append(len(messages))
-            return repair(messages)
+            return repair(messages, model)
 
         monkeypatch.setattr(emergency, "repair", counting)
         given = [user("go on"), *(one for n in range(3_000) for one in (calls(str(n)), user(f"and {n}")))]

@@ -144,6 +144,18 @@ class TestPruning:
         history = [gemini("user", "hi"), gemini("model", "ERROR: failed"), gemini("user", "x" * 8)]
         assert prune_context(history, 6).pruned == history[2:]
 
+    @pytest.mark.parametrize("model", ["claude-sonnet-4-6", "gemini-2.5-pro"])
+    def test_opens_with_the_user_where_the_model_asks(self, model: str) -> None:  # X6
+        """A list of LangChain or of chat completions is sent in the order that it has."""
+        for kinds in (("human", "ai", "type"), ("user", "assistant", "role")):
+            asks, answers, key = kinds
+            turn = [{key: asks, "content": "go " * 400}, {key: answers, "content": "done"}]
+            listed = [*turn * 8, {key: asks, "content": "next"}]
+            assert prune_context(listed, 60, model=model, settings=FORMER).pruned[0][key] == asks
+            assert prune_context(listed, 60, model="gpt-5", settings=FORMER).pruned[0][key] == answers
+            built = build(listed, model, config=AssemblyConfig(settings=FORMER, usable=400))
+            assert built.messages[0][key] == asks
+
     def test_works_on_an_empty_list(self) -> None:
         """An empty list gives an empty list."""
         history: list[Wire] = []

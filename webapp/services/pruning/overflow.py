@@ -168,7 +168,7 @@ class Overflow:
             return relieve(
                 [s.value for s in items], max(min(available, system), available - room), tokens=costs,
                 min_recent=session.settings.min_recent_messages, pinned=pinned, overflow=overflow,
-                counter=session.counter,
+                counter=session.counter, model=session.row.model,
             )  # fmt: skip
         except NoUserMessageFits:
             return None

@@ -80,6 +80,14 @@ class TestContext:
         app.operations.drop(session, mid(app, session, 2))
         assert app.context.get(session).messages == [messages[0], messages[2]]
 
+    @pytest.mark.parametrize("model", ["claude-sonnet-4-6", "gemini-2.5-pro"])
+    def test_begins_with_the_user_where_the_model_asks(self, app: App, model: str) -> None:  # X6
+        """LangChain sends a list to the provider in the order that it has."""
+        turn = [{"type": "human", "content": "go"}, {"type": "ai", "content": "done"}]
+        session = managed(app, *turn * 3, model=model)
+        app.operations.drop(session, mid(app, session, 1))
+        assert [m["type"] for m in app.context.get(session).messages[:2]] == ["human", "ai"]
+
     def test_is_validated_without_decoding_unchanged_objects(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X6
