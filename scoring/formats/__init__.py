@@ -64,6 +64,12 @@ def is_sure(value: Any, format: str) -> bool:
     return FORMATS[format].recognise(value) >= SURE
 
 
+def could_be(value: Any, format: str) -> bool:
+    """Return True if a list that no format recognises can be in this format."""
+    possible = FORMATS[format].could_be if format in FORMATS else None
+    return possible is not None and isinstance(value, list | tuple) and possible(value)
+
+
 def with_wire_format(message: Message, format: str) -> Message:
     """Return the message with its wire object marked as one of `format`, if both formats write a flat text alike."""
     wire = message.wire
@@ -356,6 +362,7 @@ __all__ = [
     "Decoded",
     "Source",
     "call_input",
+    "could_be",
     "decode",
     "decode_readable",
     "document_text",

@@ -39,12 +39,15 @@ _OUTPUTS = ("output", "result", "outputs", "results", "tools")
 _PAIRED = ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output")
 _TYPES = (
     "reasoning",
-    "function_call",
-    "function_call_output",
     "item_reference",
     "compaction",
-    *_SERVER_CALLS,
+    "compaction_trigger",
+    "mcp_list_tools",
+    "program",
+    "additional_tools",
+    "configuration_update",
 )
+_ENDINGS = ("_call", "_output", "_approval_request", "_approval_response")
 
 
 def recognise(value: Any) -> float:
@@ -62,7 +65,7 @@ def _certainty(item: Any) -> float:
     if not isinstance(item, OBJECT) or "data" in item or "parts" in item:
         return 0.0
     kind = item.get("type")
-    if isinstance(kind, str) and (kind in _TYPES or kind.endswith(("_call", "_call_output"))):
+    if isinstance(kind, str) and (kind in _TYPES or kind.endswith(_ENDINGS)):
         return 0.98
     if item.get("role") not in ("user", "assistant", "system", "developer"):
         return 0.0
@@ -73,6 +76,11 @@ def _certainty(item: Any) -> float:
     if kind == "message" and "content" in item:  # an answer of Anthropic's API has this type too
         return 0.2 if "stop_reason" in item or "text" in types else 0.9
     return 0.3 if kind is None else 0.0
+
+
+def could_be(items: Sequence[Any]) -> bool:
+    """Return whether a list can be one of items, also of types that are not known here: the API often gets new ones."""
+    return all(isinstance(one, Mapping) and isinstance(one.get("type"), str) for one in items)
 
 
 def _is_own_block(kind: Any) -> bool:
@@ -286,5 +294,5 @@ def _item(item: Mapping[str, Any]) -> Iterator[str]:
 
 FORMAT = Format(
     "responses", "input", recognise, read, write, patch, problems_of,
-    system=("instructions",), results="anywhere", needs_next=needs_next, flat_texts=True,
+    system=("instructions",), results="anywhere", needs_next=needs_next, flat_texts=True, could_be=could_be,
 )  # fmt: skip

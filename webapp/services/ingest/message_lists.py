@@ -13,11 +13,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from scoring.errors import MalformedMessage
+from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import (
     FORMATS,
     SYSTEM_KEYS,
     Decoded,
+    could_be,
     decode,
     decode_readable,
     is_sure,
@@ -54,8 +55,17 @@ def read_readable(value: Any, wire_format: str | None) -> tuple[Decoded, list[Ma
 
 
 def _format_of(value: Any, wire_format: str | None, model: str | None = None) -> str:
-    """Return the format of a list: its own if that is unambiguous, else the session's, else that of its model."""
-    found = recognise(value).name
+    """Return the format of a list: its own if that is unambiguous, else the session's, else that of its model.
+
+    Raises:
+        UnknownFormat: it is in no known format, and cannot be in the session's.
+    """
+    try:
+        found = recognise(value).name
+    except UnknownFormat:
+        if wire_format is not None and could_be(value, wire_format):
+            return wire_format
+        raise
     if is_sure(value, found):
         return found
     if wire_format is None and not _has_system_message(value):

@@ -51,6 +51,29 @@ class TestRead:
         assert read_list(plain, "anthropic").format == "anthropic"
         assert read_list([{"role": "user", "parts": [{"text": "hi"}]}], "anthropic").format == "gemini"
 
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            "mcp_approval_request", "mcp_approval_response", "mcp_list_tools", "program", "program_output",
+            "tool_search_output", "additional_tools", "configuration_update", "compaction_trigger",
+        ],
+    )  # fmt: skip
+    def test_recognises_a_single_item_of_responses(self, kind: str) -> None:
+        """An item alone has nothing but its type to be known by."""
+        assert read_list([{"type": kind, "id": "x"}]).format == "responses"
+
+    def test_takes_items_of_new_types_in_a_session_of_responses(self) -> None:
+        """The API gets new ones often. No other format has such objects."""
+        item = {"type": "hologram", "id": "x"}
+        [message] = read_list([item], "responses").messages
+        assert message.wire is not None
+        assert message.wire.value is item
+        for name in (None, "openai", "anthropic"):
+            with pytest.raises(UnknownFormat):
+                read_list([item], name)
+        with pytest.raises(UnknownFormat):
+            read_list([{"id": "x"}], "responses")
+
     @pytest.mark.parametrize("value", [7, "text", [1], {"a": 1}])
     def test_refuses_values_without_messages(self, value: Any) -> None:
         """A value that is no message list is an error."""
