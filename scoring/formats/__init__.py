@@ -239,6 +239,7 @@ def encode(
     own = [m for m in messages if _is_own(m, target)]
     kept_ids = frozenset(_ids(own))
     like = own[0].wire.value if like is None and own and own[0].wire is not None else like
+    calls = {call.id: m.wire.value for m in own if m.wire is not None for call in m.calls}
     out: list[Any] = []
     is_built = False  # the last object of `out` was built here
     for is_own, group in groupby(messages, lambda m: _is_own(m, target)):
@@ -247,6 +248,8 @@ def encode(
             items = [_kept(message, target) for message in run]
         else:
             items = target.write(turns_of(run, kept_ids, target), gathered_sources(run))
+            if target.matched is not None:
+                items = [_matched(item, calls, target) for item in items]
             if target.shaped is not None and like is not None:
                 items = [target.shaped(item, like) for item in items]
         if not items:
@@ -258,6 +261,13 @@ def encode(
     if messages and not _is_own(messages[0], target):
         _open_with_user(out, target)
     return out
+
+
+def _matched(item: Any, calls: Mapping[str, Any], target: Format) -> Any:
+    """Return a new object, with the type that its call requires if it is a result of one of these."""
+    results = target.read(Place(0), item).results
+    found = next((calls[r.call_id] for r in results if r.call_id in calls), None)
+    return item if found is None or target.matched is None else target.matched(item, found, True)
 
 
 def is_empty(message: Message, format: str = "") -> bool:

@@ -73,6 +73,7 @@ class Format:
     - `flat_texts`: a message with only a text may be `{"role": …, "content": …}`.
     - `keeps_reasoning`: new objects can hold reasoning.
     - `has_bound_thoughts`: an object has thoughts that hold only for the history before it.
+    - `matched` returns a result object, new or not, with the type that the object of its call requires.
     - `could_be`: a list that nothing recognises can be in this format, whose objects are of ever more kinds.
     - `tool_names` matches the allowed names of tools, None allows any.
     - `models`: how the names of the provider's own models begin; `models_elsewhere` of those whose lists are as often
@@ -98,6 +99,7 @@ class Format:
     flat_texts: bool = False
     keeps_reasoning: bool = False
     has_bound_thoughts: Callable[[Any], bool] | None = None
+    matched: Callable[[Any, Any, bool], Any] | None = None
     could_be: Callable[[Sequence[Any]], bool] | None = None
     tool_names: re.Pattern[str] | None = TOOL_NAMES
     models: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from typing import Any
 
 from scoring.formats.base import Format
 from scoring.formats.checks import opening_place
+from scoring.formats.reading import Place
 from scoring.formats.table import FORMATS, is_run_by_provider, must_begin_with_user
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
 
@@ -111,6 +112,7 @@ class _Repair:
         self.changed: dict[int, Message | None] = {}
         self.waiting: dict[str, list[tuple[int, int, ToolCall]]] = {}
         self.answered: set[str] = set()
+        self.objects: dict[str, Any] = {}  # the object of each call
 
     def result(self) -> tuple[list[Message], list[str]]:
         """Return the repaired list and the notes."""
@@ -141,11 +143,25 @@ class _Repair:
         parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolCall):
+                self.objects[part.id] = _object_of(message)
                 self.waiting.setdefault(part.id, []).append((len(self.slots) - 1, n, part))
             if not isinstance(part, ToolResult) or self._stays(n, part, accepts_results):
                 parts.append(part)
+        if parts and (matched := self._matched(message)) is not message:
+            message = self.changed[n] = matched
+            self.notes.append(f"message {n}: the type of a result did not fit its call; changed")
         if len(parts) != len(message.parts):
             self.changed[n] = replace(message, parts=tuple(parts)) if parts else None
+
+    def _matched(self, message: Message) -> Message:
+        """Return a message that is a result with the type that its call requires; the same if it has it."""
+        format = _format_of(message)
+        if format is None or format.matched is None or message.role != "tool" or len(message.results) != 1:
+            return message
+        call = self.objects.get(message.results[0].call_id)
+        value = _object_of(message)
+        made = value if call is None else format.matched(value, call, False)
+        return message if made is value else format.read(Place(0, Wire(format.name, made)), made)
 
     def _stays(self, n: int, part: ToolResult, accepts_results: bool) -> bool:
         calls = self.waiting.get(part.call_id)

@@ -6,7 +6,7 @@ followed by the item it led to. Calls that the provider runs itself have call an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scoring.formats.base import Format
@@ -46,6 +46,13 @@ _TYPES = (
     "program",
     "additional_tools",
     "configuration_update",
+)
+# Codex answers this call with the output of a function, and the API takes that too.
+_ANSWERED_AS_FUNCTION = ("local_shell_call",)
+# What stands in for a screenshot that was not recorded: a transparent pixel.
+_NO_SCREENSHOT = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 _ENDINGS = ("_call", "_output", "_approval_request", "_approval_response")
 
@@ -207,6 +214,46 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     return {"type": "input_text", "text": placeholder(part)}
 
 
+def matched(item: Any, call: Any, is_new: bool) -> Any:
+    """Return an output with the type that its call requires; the same object if it has it.
+
+    One that `is_new` gets the call's own type where the API takes several.
+    """
+    wanted, kind = _output_type(call), item.get("type")
+    is_accepted = kind == "function_call_output" and call.get("type") in _ANSWERED_AS_FUNCTION
+    if wanted is None or kind == wanted or (is_accepted and not is_new):
+        return item
+    result = _output(Place(0), string(kind), item)
+    made = {"type": wanted, "call_id": call.get("call_id") or call.get("id")}
+    return {**made, **_OUTPUT_FIELDS.get(wanted, _text_field)(result)}
+
+
+def _output_type(call: Any) -> str | None:
+    """Return the type of the output that a call requires; None if it is no call or the provider answers it."""
+    kind = call.get("type") if isinstance(call, Mapping) else None
+    if not isinstance(kind, str) or not kind.endswith("_call") or kind in _SERVER_CALLS:
+        return None
+    return "tool_search_output" if kind == "tool_search_call" else f"{kind}_output"
+
+
+def _text_field(result: ToolResult) -> dict[str, Any]:
+    return {"output": result.text}
+
+
+# Type of an output -> its fields for a result of which only the text is known.
+_OUTPUT_FIELDS: Mapping[str, Callable[[ToolResult], dict[str, Any]]] = {
+    "shell_call_output": lambda result: {
+        "output": [{"stdout": result.text, "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+    },
+    "local_shell_call_output": lambda result: {"id": result.call_id, "output": result.text},
+    "apply_patch_call_output": lambda result: {"status": "failed", "output": result.text},
+    "computer_call_output": lambda _: {
+        "output": {"type": "computer_screenshot", "image_url": _NO_SCREENSHOT}
+    },
+    "tool_search_output": lambda _: {"execution": "client", "status": "completed", "tools": []},
+}
+
+
 def patch(value: Any, message: Message) -> Any:
     """Return a copy of an item with the content of `message`; everything else in it stays."""
     kind = value.get("type") or "message"
@@ -264,9 +311,21 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
     """Return the problems for which the API would refuse the list."""
     problems = free_pairs(messages, ready) + has_user_message(messages)
     problems += _reasoning_followed(items, messages)
+    problems += _other_types(items, messages)
     for n, item in enumerate(items):
         problems += [f"message {n}: {p}" for p in _item(item)] if isinstance(item, Mapping) else []
     return problems
+
+
+def _other_types(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
+    """Yield a problem for each output whose type is not the one that its call requires."""
+    calls: dict[str, Any] = {}
+    for n, (item, message) in enumerate(zip(items, messages, strict=True)):
+        calls |= {call.id: item for call in message.calls}
+        found = calls.get(message.results[0].call_id) if message.role == "tool" and message.results else None
+        if found is not None and isinstance(item, Mapping) and matched(item, found, False) is not item:
+            kind, wanted = item.get("type"), _output_type(found)
+            yield f"message {n}: a {kind} for a {found['type']}; expected a {wanted}"
 
 
 def needs_next(item: Any) -> bool:
@@ -294,5 +353,6 @@ def _item(item: Mapping[str, Any]) -> Iterator[str]:
 
 FORMAT = Format(
     "responses", "input", recognise, read, write, patch, problems_of,
-    system=("instructions",), results="anywhere", needs_next=needs_next, flat_texts=True, could_be=could_be,
+    system=("instructions",), results="anywhere", needs_next=needs_next, flat_texts=True,
+    could_be=could_be, matched=matched,
 )  # fmt: skip

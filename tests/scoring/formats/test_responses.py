@@ -10,7 +10,7 @@ from openai.types.responses import ResponseInputParam
 from pydantic import TypeAdapter
 
 from scoring.errors import MalformedMessage
-from scoring.formats import decode, encode, validate
+from scoring.formats import decode, encode, repair, validate
 from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, message
 from tests.scoring.formats.lists import PNG, conversations
 from tests.shared import shared_files
@@ -32,6 +32,16 @@ def read(value: Any) -> Message:
 def call(call_id: str = "c") -> dict[str, Any]:
     """A call of a function."""
     return item("function_call", call_id=call_id, name="f", arguments="{}")
+
+
+OUTPUTS = {
+    "custom_tool_call": "custom_tool_call_output",
+    "shell_call": "shell_call_output",
+    "apply_patch_call": "apply_patch_call_output",
+    "computer_call": "computer_call_output",
+    "local_shell_call": "local_shell_call_output",
+    "tool_search_call": "tool_search_output",
+}
 
 
 def output(call_id: str = "c", text: Any = "r") -> dict[str, Any]:
@@ -283,6 +293,45 @@ class TestPatching:
         decoded = read({**call(), "id": "fc_1"})
         changed = Message("assistant", (ToolCall("c", "f", '{"a": 1}'),), wire=decoded.wire)
         assert encode([changed], "responses") == [{**call(), "id": "fc_1", "arguments": '{"a": 1}'}]
+
+
+CALLS = [
+    item("custom_tool_call", id="ctc_1", call_id="c", name="f", input="x"),
+    item("shell_call", id="sh_1", call_id="c", status="completed", action={"commands": ["ls"]}),
+    item("apply_patch_call", id="ap_1", call_id="c", status="completed",
+         operation={"type": "delete_file", "path": "x"}),
+    item("computer_call", id="cu_1", call_id="c", status="completed", action={"type": "screenshot"},
+         pending_safety_checks=[]),
+    item("local_shell_call", id="ls_1", call_id="c", status="completed",
+         action={"type": "exec", "command": ["ls"], "env": {}}),
+    item("tool_search_call", id="ts_1", call_id="c", execution="client", status="completed", arguments={}),
+]  # fmt: skip
+
+
+class TestTheTypeOfAnOutput:
+    """An output has the type that its call requires, or the API finds none for the call."""
+
+    @pytest.mark.parametrize("called", CALLS, ids=lambda one: str(one["type"]))
+    def test_of_an_interrupted_call_is_that_of_the_call(self, called: dict[str, Any]) -> None:  # X6
+        """The repair adds it; the API's own types accept it."""
+        items = [USER, called, {"role": "user", "content": "stop"}]
+        listed = encode(repair(decode(items, "responses").messages)[0], "responses")
+        assert [one.get("type") for one in listed[1:3]] == [called["type"], OUTPUTS[called["type"]]]
+        assert validate(listed, "responses") == []
+        PARAMS.validate_python(listed)
+
+    @pytest.mark.parametrize("called", CALLS, ids=lambda one: str(one["type"]))
+    def test_is_checked_and_repaired(self, called: dict[str, Any]) -> None:  # X6
+        """The API also takes a function's output for a call of the local shell, as Codex has it."""
+        items = [USER, called, output(), USER]
+        is_accepted = called["type"] == "local_shell_call"
+        problems = validate(items, "responses")
+        assert [OUTPUTS[called["type"]] in one for one in problems] == ([] if is_accepted else [True])
+        repaired, notes = repair(decode(items, "responses").messages)
+        assert len(notes) == len(problems)
+        listed = encode(repaired, "responses")
+        assert validate(listed, "responses") == []
+        assert (listed[2] is items[2]) == is_accepted
 
 
 class TestRules:
