@@ -149,8 +149,12 @@ def texts_of(content: Any) -> list[str]:
 
 
 def words_of(message: Message) -> tuple[str, tuple[str, ...]]:
-    """Return the text of an answer, independent of its encoding."""
-    return message.text.strip(), tuple(call.id for call in message.calls)
+    """Return the lines of an answer, sorted, and the ids of its calls, independent of its encoding.
+
+    An SDK sends the result of a provider's tool back with its fields in another order.
+    """
+    lines = sorted(message.text.strip().split("\n"))
+    return "\n".join(lines), tuple(call.id for call in message.calls)
 
 
 def usage_of(reply: Reply | None, answer: Iterable[Message] = ()) -> Usage | None:

@@ -267,6 +267,35 @@ def respond(
     )
 
 
+def claude(client: Client, messages: list[Any], *blocks: Any) -> None:
+    """Send the copy of a call of Claude without a name, answered with these blocks."""
+    usage = {"input_tokens": 100, "output_tokens": 10}
+    answer = {"type": "message", "id": f"m{len(messages)}{blocks}", "role": "assistant", "model": "claude-sonnet-4-6",
+              "content": list(blocks), "stop_reason": "end_turn", "usage": usage}  # fmt: skip
+    asked = {"model": "claude-sonnet-4-6", "messages": messages}
+    hand_over(client, "/v1/messages", asked, answer, "", provider="anthropic")
+
+
+class TestTwoAgentsWithoutNames:
+    """Agents whose first prompts are the same, told apart by their answers."""
+
+    def test_keep_their_sessions_however_an_sdk_orders_fields(self, client: Client) -> None:  # X13
+        """The result of a provider's tool comes back with its fields in another order."""
+        search = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"query": "q"}}
+        found = {"type": "web_search_result", "url": "https://x.y", "title": "T", "encrypted_content": "E"}
+        result = {"type": "web_search_tool_result", "tool_use_id": "srv", "content": [found]}
+        back = {**result, "content": [dict(reversed(found.items()))]}
+        for words in ("one", "two"):
+            claude(client, [user("begin")], search, result, {"type": "text", "text": words})
+        for words in ("one", "two"):
+            answer = {"role": "assistant", "content": [search, back, {"type": "text", "text": words}]}
+            text = {"type": "text", "text": f"{words} again"}
+            claude(client, [user("begin"), answer, user("go on")], text)
+        sessions = client.get("/api/sessions").get_json()["sessions"]
+        last = {context(client, one["id"])[-1] for one in sessions}
+        assert (len(sessions), last) == (2, {"one again", "two again"})
+
+
 class TestACallWithoutItsHistory:
     """A call that names the answer it follows; the provider keeps the history."""
 
