@@ -92,14 +92,21 @@ def read(place: Place, item: Any) -> Message:
         parts.insert(0, Reasoning(thought))
     if item.get("refusal"):
         parts.append(Text(place.text(item["refusal"], "refusal")))
-    if "audio" in item and isinstance(item["audio"], Mapping):
-        parts.append(Media("audio"))
+    parts += _spoken(place, item.get("audio"))
     if item.get("tool_calls") is not None:
         for call in place.items(item["tool_calls"], "tool_calls"):
             parts.append(_call(place, call))
     if item.get("function_call") is not None:
         parts.append(_function(place, "", item["function_call"]))
     return Message(role, tuple(parts), name, place.wire)
+
+
+def _spoken(place: Place, audio: Any) -> list[Part]:
+    """Return the parts of a spoken answer: its transcript, which a client that sends the answer back leaves out."""
+    if not isinstance(audio, Mapping):
+        return []
+    transcript = place.text(audio.get("transcript"), "a transcript")
+    return [*([Text(transcript)] if transcript else []), Media("audio")]
 
 
 def _call(place: Place, call: Any) -> ToolCall:
@@ -175,6 +182,11 @@ def patch(value: Any, message: Message) -> Any:
         out["content"] = result_content(value.get("content"), result, lambda p: _block(p, {}, "tool"))
         return out
     own = [p for p in message.parts if not isinstance(p, ToolCall | ToolResult | Reasoning)]
+    if spoken := _spoken(Place(0), value.get("audio")):
+        if own[-len(spoken) :] == spoken:
+            del own[-len(spoken) :]
+        else:
+            del out["audio"]
     refusal = value.get("refusal")
     if refusal and own and own[-1] == Text(refusal):
         own.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,6 +26,11 @@ from scoring.messages import (
 from tests.scoring.formats.lists import PNG, conversations
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+SPOKEN = {
+    "role": "assistant",
+    "content": None,
+    "audio": {"id": "a", "data": "AAAA", "expires_at": 1, "transcript": "On Monday."},
+}
 PARAMS: TypeAdapter[list[Any]] = TypeAdapter(list[ChatCompletionMessageParam])
 
 
@@ -160,6 +166,25 @@ class TestReading:
                     "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": circle}}],
                 }
             )
+
+
+class TestASpokenAnswer:
+    """An answer in `audio`."""
+
+    def test_says_its_transcript(self) -> None:
+        """A client sends the answer back as its id alone."""
+        assert read(SPOKEN) == Message("assistant", (Text("On Monday."), Media("audio")))
+        assert read({**SPOKEN, "audio": {"id": "a"}}) == Message("assistant", (Media("audio"),))
+
+    def test_becomes_a_text_when_it_is_cut(self) -> None:
+        """Otherwise it stays as it is: only its id is sent on."""
+        said = decode([SPOKEN], "openai").messages[0]
+        assert encode([said], "openai") == [SPOKEN]
+        cut = replace(said, parts=(Text("On"),))
+        assert encode([cut], "openai") == [{"role": "assistant", "content": "On"}]
+        called = replace(said, parts=(*said.parts, ToolCall("c", "f", "{}")))
+        assert encode([called], "openai")[0]["audio"] == SPOKEN["audio"]
+        assert encode([called], "openai")[0]["content"] is None
 
 
 class TestWriting:

@@ -151,6 +151,10 @@ def _usage(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
     texts = dict.fromkeys(_CHAT_TEXTS, "")
     calls, ended = dict[int, dict[str, Any]](), False
+    audio = {
+        "id": "",
+        "transcript": "",
+    }  # without the sound: a client sends a spoken answer back as its id alone
     function = dict.fromkeys(_CALL_TEXTS["function"], "")  # as chat completions once had a call
     reply = Reply()
     for event in events:
@@ -162,6 +166,9 @@ def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
             delta = choice.get("delta") or {}
             thoughts = {name: None for name in CHAT_THOUGHTS if not isinstance(delta.get(name), str)}
             _grow_texts(texts, delta | thoughts)
+            spoken = delta.get("audio") or {}
+            audio["id"] = spoken.get("id") or audio["id"]
+            audio["transcript"] += spoken.get("transcript") or ""
             for call in delta.get("tool_calls") or ():
                 _grow_call(calls, call)
             _grow_texts(function, delta.get("function_call") or {})
@@ -170,6 +177,8 @@ def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
         return None
     said = {name: text for name, text in texts.items() if text}
     message: dict[str, Any] = {"role": "assistant", "content": None, **said}
+    if audio["id"]:
+        message["audio"] = audio
     if calls:
         message["tool_calls"] = [calls[at] for at in sorted(calls)]
     if function["name"]:

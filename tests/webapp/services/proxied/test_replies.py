@@ -145,6 +145,19 @@ class TestAStream:
         assert streamed is not None
         assert streamed.messages == whole.messages == [message]
 
+    def test_has_the_words_of_a_spoken_answer(self) -> None:  # X13
+        """The sound is left out: a client sends the answer back as its id alone."""
+        chunks = [
+            {"id": "a", "transcript": ""},
+            {"data": "AAAA", "transcript": "On "},
+            {"transcript": "Monday."},
+        ]
+        events = [{"choices": [{"index": 0, "delta": {"audio": chunk}}]} for chunk in chunks]
+        reply = reply_of("openai", stream(*events, {"choices": [{"delta": {}, "finish_reason": "stop"}]}))
+        assert reply is not None
+        audio = {"id": "a", "transcript": "On Monday."}
+        assert reply.messages == [{"role": "assistant", "content": None, "audio": audio}]
+
     def test_is_kept_without_thoughts_of_an_unknown_kind(self) -> None:  # X13
         """Only text can be put together."""
         odd = {
