@@ -20,7 +20,7 @@ from scoring.messages import Media, Message, Text, ToolCall
 # The type of a wire object for isinstance; for a dict it only compares the type.
 _OBJECT = (dict, Mapping)
 # Items to which others refer by a name that is no call's -> the field with that name.
-_NAMED_BY = {"mcp_approval_request": "id", "program": "call_id"}
+_NAMED_BY = {"mcp_approval_request": "id", "program": "call_id", "program_output": "call_id"}
 _TYING_FIELDS = frozenset({"approval_request_id", "type", "caller"})
 
 

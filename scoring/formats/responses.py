@@ -47,6 +47,8 @@ _TYPES = (
     "additional_tools",
     "configuration_update",
 )
+# The provider's own result of its `program`, which makes calls while it runs: no call waits for it.
+_PROGRAM_OUTPUT = "program_output"
 # Codex answers this call with the output of a function, and the API takes that too.
 _ANSWERED_AS_FUNCTION = ("local_shell_call",)
 # What stands in for a screenshot that was not recorded: a transparent pixel.
@@ -106,7 +108,7 @@ def read(place: Place, item: Any) -> Message:
         return Message(role, tuple(content_parts(place, item.get("content"))), wire=place.wire)
     if kind == "reasoning" or kind.startswith(("compaction", "context_compaction")):
         return Message("assistant", (_reasoning(place, item),), wire=place.wire)
-    if kind.endswith("_output"):
+    if kind.endswith("_output") and kind != _PROGRAM_OUTPUT:
         return Message("tool", (_output(place, kind, item),), wire=place.wire)
     if kind.endswith("_call"):
         return Message("assistant", _call(place, kind, item), wire=place.wire)

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from scoring.errors import MalformedMessage
 from scoring.formats import decode, encode, repair, validate
 from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, message
+from scoring.units import units_of
 from tests.scoring.formats.lists import PNG, conversations
 from tests.shared import shared_files
 
@@ -306,6 +307,32 @@ CALLS = [
          action={"type": "exec", "command": ["ls"], "env": {}}),
     item("tool_search_call", id="ts_1", call_id="c", execution="client", status="completed", arguments={}),
 ]  # fmt: skip
+
+
+class TestAProgramOfTheProvider:
+    """A program calls tools while it runs; the provider adds its output."""
+
+    CALLER = item("program", caller_id="p")
+    ITEMS = (
+        USER,
+        item("program", id="pr_1", call_id="p", code="tools.f()", fingerprint="f"),
+        {**call(), "caller": CALLER},
+        {**output(), "caller": CALLER},
+        item("program_output", id="po_1", call_id="p", result="42", status="completed"),
+        USER,
+    )
+
+    def test_keeps_its_output(self) -> None:  # X6
+        """It is no result without a call, and a program that still runs gets none."""
+        for items in (list(self.ITEMS), list(self.ITEMS[:4])):
+            assert validate(items, "responses") == []
+            repaired, notes = repair(decode(items, "responses").messages)
+            assert encode(repaired, "responses") == items
+            assert notes == []
+
+    def test_is_one_unit_with_its_output(self) -> None:  # P4
+        """They are dropped together."""
+        assert (1, 2, 3, 4) in units_of(decode(list(self.ITEMS), "responses").messages)
 
 
 class TestTheTypeOfAnOutput:
