@@ -30,7 +30,6 @@ from scoring.formats import (
     repair,
     without_bound_thoughts,
 )
-from scoring.history import History
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
@@ -287,7 +286,7 @@ class _Assembly:
         plan = plan_prune(history, self.settings, max(0, room - sum(s.tokens for s in summaries)))
         self.notes += plan.problems
         gone = {id(messages[i]) for i in plan.removed}
-        summary, at = self._written(plan, history, messages), plan.summary_place(history)
+        summary = self._written(plan, messages)
         fitted = fit(
             plan,
             history,
@@ -297,6 +296,7 @@ class _Assembly:
         for i, short in fitted.replaced.items():
             cost = fitted.costs[i]
             messages[i] = replace(messages[i], message=short, tokens=cost, read_features=None, features=None)
+        at = plan.summary.place if plan.summary is not None else 0
         place = messages[at] if at < len(messages) else None
         kept = iter(messages)
         out: list[Slot] = []
@@ -311,16 +311,15 @@ class _Assembly:
             out.append(summary)
         return plan.over_budget, out
 
-    def _written(self, plan: PrunePlan, history: History, messages: list[Slot]) -> Slot | None:
+    def _written(self, plan: PrunePlan, messages: list[Slot]) -> Slot | None:
         """Return the summary that the plan asks for, written now and not stored."""
         if plan.summary is None:
             return None
         covered = [messages[i] for i in plan.summary.covers]
         removed = set(plan.removed)
         kept = [n for n, s in enumerate(messages) if n not in removed and s.message.role != "system"]
-        compaction = plan.kept_compaction(history)
         around = Surroundings.of(
-            plan.summary.covers, kept, lambda n: is_request(messages[n].message), compaction
+            plan.summary.covers, kept, lambda n: is_request(messages[n].message), plan.summary.compaction
         )
         words = self.config.settings.summary_words
         made = built_in([s.message for s in covered], around, plan.summary.tokens, words, self.counter)

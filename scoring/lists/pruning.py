@@ -1,9 +1,9 @@
 """Prunes a list that is in no store: plans, fits the plan to exact numbers, and writes the result in its format.
 
 The result takes exactly the tokens that are reported, at most `max_tokens` unless `over_budget` is set, and it is valid
-in its wire format because it is what the planner chose. Thoughts behind the first change are left out, because newer
-Claude models refuse them after another history. So nothing is dropped after planning: if the exact numbers
-exceed the budget, the list is planned again with a smaller one.
+in its wire format because it is what the planner chose. So nothing is dropped after planning: if the exact numbers
+exceed the budget, the list is planned again with a smaller one. Only thoughts behind the first change are left out,
+because newer Claude models refuse them after another history.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ class Pruning:
     """A prune that was applied within `max_tokens`: its plan and its result.
 
     `fitted` holds the kept messages and the replacements of shortened ones, `summary` the summary of removed messages,
-    which stands before position `summary_place`, `opening` the first line that the format requires; `tokens` is the
-    total. `over_budget` refers to the budget that was requested. `thoughtless` are the kept messages that lost their
-    thoughts.
+    `opening` the first line that the format requires; `tokens` is the total. `over_budget` refers to the budget that
+    was requested. `thoughtless` are the kept messages that lost their thoughts.
     """
 
     max_tokens: int
@@ -47,7 +46,6 @@ class Pruning:
     tokens: int
     over_budget: OverBudget | None
     thoughtless: Mapping[int, Message] = field(default_factory=dict)
-    summary_place: int = 0
 
     @property
     def kept(self) -> list[int]:
@@ -74,8 +72,8 @@ class Pruning:
             return encode([message], message.wire.format if message.wire is not None else wire_format)[0]
 
         out = [shortened(p) if p in replaced else original(p) for p in kept]
-        if self.summary is not None:
-            place = bisect_left(kept, self.summary_place)
+        if self.summary is not None and self.plan.summary is not None:
+            place = bisect_left(kept, self.plan.summary.place)
             out[place:place] = encode([self.summary.summary.as_message()], wire_format, like=like)
         if self.opening is not None:
             place = next((n for n, p in enumerate(kept) if messages[p].role != "system"), 0)
@@ -107,13 +105,13 @@ def prune(
 
     def carried_out(plan: PrunePlan) -> Pruning:
         fitted = fit(plan, history, messages.__getitem__, counting)
-        summary, line, tokens, place = None, None, fitted.tokens - plan.opening_tokens, 0
+        summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
         if plan.summary is not None:
             covered = [messages[p] for p in plan.summary.covers]
             kept = [p for p in fitted.kept if messages[p].role != "system"]
-            compaction = plan.kept_compaction(history)
-            around = Surroundings.of(plan.summary.covers, kept, lambda p: is_request(messages[p]), compaction)
-            place = plan.summary_place(history)
+            around = Surroundings.of(
+                plan.summary.covers, kept, lambda p: is_request(messages[p]), plan.summary.compaction
+            )
             most, words = plan.summary.tokens, settings.summary_words
             summary = built_in(covered, around, most, words, counter or ESTIMATOR)
             tokens += summary.tokens - plan.summary.tokens
@@ -124,7 +122,7 @@ def prune(
         for position, message in thoughtless.items():
             tokens -= fitted.costs.get(position, history.tokens[position])
             tokens += 0 if is_empty(message) else counting(message)
-        return Pruning(max_tokens, plan, fitted, summary, line, tokens, first.over_budget, thoughtless, place)
+        return Pruning(max_tokens, plan, fitted, summary, line, tokens, first.over_budget, thoughtless)
 
     less = 0
     while True:

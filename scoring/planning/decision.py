@@ -149,8 +149,19 @@ class Decision:
 
     @property
     def summary_place(self) -> int | None:
-        """Return the position of the summary that will be written, None without one; it counts as a user message."""
-        return min(self.cover.heads) if self.cover is not None else None
+        """Return the position before which the summary that will be written stands, None without one.
+
+        That is its first message, but after the provider's compaction. The summary counts as a user message.
+        """
+        if self.cover is None:
+            return None
+        first, compaction = min(self.cover.heads), self.compaction
+        return first if compaction is None else max(first, compaction + 1)
+
+    @property
+    def compaction(self) -> int | None:
+        """Return the position of the provider's newest compaction that stays; None if there is none."""
+        return next((p for p in reversed(self.history.compactions) if self.stays[p]), None)
 
     def put_back_user(self, positions: Iterable[int], why: Why) -> int | None:
         """Put back the first dropped user message among these that fits; returns its position, or None.

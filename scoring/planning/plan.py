@@ -46,13 +46,16 @@ class PlannedSummary:
     """A summary that will be written for the messages at `covers`, in at most `tokens`.
 
     Earlier summaries are merged into it. Their tokens are `absorbed`; of the numbers of a plan only `freed` counts
-    them. `covered_tokens` is the size of the messages it replaces.
+    them. `covered_tokens` is the size of the messages it replaces. It stands before position `place`, after the
+    provider's `compaction` if one stays: the provider ignores what comes before that.
     """
 
     covers: tuple[int, ...]
     tokens: int
     covered_tokens: int
-    absorbed: int = 0
+    absorbed: int
+    place: int
+    compaction: int | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,16 +97,6 @@ class PrunePlan:
     def absorbed(self) -> int:
         """Return the tokens of earlier summaries that are merged into the new one."""
         return self.summary.absorbed if self.summary is not None else 0
-
-    def kept_compaction(self, history: History) -> int | None:
-        """Return the position of the provider's newest compaction that stays; None if there is none."""
-        return next((p for p in reversed(history.compactions) if self._stays[p]), None)
-
-    def summary_place(self, history: History) -> int:
-        """Return the position before which the planned summary stands: its first message, after the kept compaction."""
-        first = self.summary.covers[0] if self.summary is not None else 0
-        compaction = self.kept_compaction(history)
-        return first if compaction is None else max(first, compaction + 1)
 
     def fate(self, position: int) -> Fate:
         """Return the fate of a message."""
@@ -266,9 +259,12 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
 
 def _summary(decision: Decision) -> PlannedSummary | None:
     """Return the planned summary of a decision, in positions; None if it covers nothing."""
-    if (cover := decision.cover) is None:
+    cover, place = decision.cover, decision.summary_place
+    if cover is None or place is None:
         return None
     history = decision.history
     covers = tuple(sorted(p for head in cover.heads if not decision.stays[head] for p in history.unit(head)))
     covered = sum([history.tokens[p] for p in covers])
-    return PlannedSummary(covers, cover.tokens, covered, cover.absorbed) if covers else None
+    if not covers:
+        return None
+    return PlannedSummary(covers, cover.tokens, covered, cover.absorbed, place, decision.compaction)

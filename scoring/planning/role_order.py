@@ -55,7 +55,7 @@ def open_with_user(decision: Decision) -> None:
         if role == "system":
             continue
         asks = role == "user" and not history.features[position].results
-        if asks or (summary is not None and summary < position):
+        if asks or (summary is not None and summary <= position):
             return
         fits = cheapest is not None and cheapest <= decision.left()
         if fits and decision.put_back_user(range(position - 1, -1, -1), _OPENS) is not None:
@@ -85,7 +85,7 @@ def take_turns(decision: Decision) -> None:
         if role == "system":
             continue
         while stays[position] and before and _together(decision, before[-1], position):
-            if summary is not None and before[-1] < summary < position:
+            if summary is not None and before[-1] < summary <= position:
                 break
             between = decision.put_back_user(range(position - 1, before[-1], -1), _BETWEEN)
             if between is not None:

@@ -109,6 +109,17 @@ class TestPruning:
         ):
             assert "[Summary" in sent[sent.index(compacted) + 1]["content"]
 
+    def test_begins_with_the_user_before_a_compaction(self) -> None:  # C2, X6
+        """The summary, which is in the user's role, stands after the compaction."""
+        compacted = {"role": "assistant", "content": [{"type": "compaction", "content": "What was done."}]}
+        listed = [*[said("user", "go on " * 40), said("assistant", "done " * 80)] * 2, compacted]
+        listed += [said("user", "go on " * 40), said("assistant", "done " * 80)] * 20
+        rules = replace(BLUEPRINT, strategy="summarise")
+        sent = prune_context(listed, 1_500, settings=rules, format="anthropic").pruned
+        assert "[Summary" in str(sent[sent.index(compacted) + 1]["content"])
+        assert sent[0]["role"] == "user"
+        assert validate(sent, "anthropic", ready=False) == []
+
     def test_returns_the_list_itself_if_nothing_has_to_go(self) -> None:  # B8, B12
         """A list that ends in a system message is returned with that message once."""
         history = [said("user", "hello"), said("system", "be brief")]
