@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from scoring.history.content.hashes import hashes_of
-from scoring.history.cues.calls import OTHER, PLANS, CallCue, Edit
+from scoring.history.cues.calls import OTHER, PLANS, CallCue, Edit, edit_of
 from scoring.history.places import entered, named_place_of, plain_path
 from scoring.summary import PATH_KEYS, first_string
 
@@ -112,9 +111,7 @@ def _edits_by_shape(given: Mapping[str, Any], path: str) -> Iterator[Edit]:
     pairs = [pair for one in single for pair in _replaced(one, path)]
     if pairs:
         before, after = ("\n".join(texts) for texts in zip(*pairs, strict=True))
-        old = hashes_of(before)
-        gone = tuple(sorted(frozenset(old).difference(hashes_of(after))))
-        yield Edit(posixpath.basename(path), gone, False, old if gone else ())
+        yield edit_of(posixpath.basename(path), before, after)
 
 
 def _replaced(given: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:

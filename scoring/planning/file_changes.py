@@ -5,7 +5,7 @@ A file is identified by its place and path; a path that ends with another one is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from scoring.history import CallCue, Edit, History, own_name, same_files
@@ -52,12 +52,14 @@ def lines_of(history: History, position: int) -> frozenset[int]:
 
 
 def taken_back(history: History) -> set[tuple[int, int]]:
-    """Return the pairs of an edit and a later one that removed lines of it for good, by the positions of their calls.
+    """Return the pairs of a call and a later edit without which its lines would read as the present content.
 
-    Without the later one, the lines would read as the present content.
+    They are an edit and one that removed lines of it for good, and a reading and one that changed values in lines too
+    short to be marked. Calls are given by their positions.
     """
     found: set[tuple[int, int]] = set()
     for events in events_by_file(history).values():
+        found.update(_changed_unseen(events))
         showing: dict[int, set[int]] = {}  # the edits whose new text has each line
         removers: dict[int, int] = {}  # the call that removed it last, unless something showed it again
         for call, result, edit in events:
@@ -72,6 +74,16 @@ def taken_back(history: History) -> set[tuple[int, int]]:
         for line, by in removers.items():
             found.update((call, by) for call in showing[line] if call != by)
     return found
+
+
+def _changed_unseen(events: Sequence[FileEvent]) -> Iterator[tuple[int, int]]:
+    """Yield each reading of a file with each later edit whose changes cannot be marked in it."""
+    readings: list[int] = []
+    for call, _result, edit in events:
+        if edit is None:
+            readings.append(call)
+        elif edit.unseen:
+            yield from ((reading, call) for reading in readings)
 
 
 def _removed(edit: Edit, shown: frozenset[int], known: Mapping[int, object]) -> Collection[int]:

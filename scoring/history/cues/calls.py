@@ -62,6 +62,7 @@ _LOOKS = re.compile(
 )
 _FILE = re.compile(r"(?<![\w./~-])[\w./~+@-]*[\w-]\.[A-Za-z]\w{0,9}\b")
 _REDIRECT = re.compile(r"(?:>>?|\btee\s+(?:-a\s+)?)\s*([\w./~+-]+\.\w+)")
+_VALUE = re.compile(r"\w[\"']?\s*[:=]\s*\S")  # a name with its value
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
@@ -69,7 +70,8 @@ class Edit(NamedTuple):
     """A file that a call changes, by its name without folders, and the lines it removes; `whole` if it writes all.
 
     `old` are the lines of the texts that it replaces, in order, those that stay included; with `everywhere` it replaces
-    them wherever they occur. Lines are given by their hashes.
+    them wherever they occur. Lines are given by their hashes. `unseen`: it changes only values in lines that are too
+    short to have one, so what it changed cannot be marked in a reading.
     """
 
     file: str
@@ -77,13 +79,15 @@ class Edit(NamedTuple):
     whole: bool = False
     old: tuple[int, ...] = ()
     everywhere: bool = False
+    unseen: bool = False
 
     @classmethod
     def from_list(cls, data: Sequence[Any]) -> Edit:
-        """Return the edit with these fields; one that an earlier version stored has only the first three."""
+        """Return the edit with these fields; one that an earlier version stored has only the first three or five."""
         file, gone, whole, *more = data
-        old, everywhere = more or ((), False)
-        return cls(file, tuple(gone), bool(whole), tuple(old), bool(everywhere))
+        fields: list[Any] = [*more, *((), False, False)[len(more) :]]
+        old, everywhere, unseen = fields
+        return cls(file, tuple(gone), bool(whole), tuple(old), bool(everywhere), bool(unseen))
 
 
 class CallCue(NamedTuple):
@@ -188,7 +192,7 @@ def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
     file = posixpath.basename(path)
     if pairs and file:
         before, after = ("\n".join(texts) for texts in zip(*pairs, strict=True))
-        yield _edit(file, before, after, everywhere=any(map(_is_everywhere, single)))
+        yield edit_of(file, before, after, everywhere=any(map(_is_everywhere, single)))
     elif file and not _only_reads(name) and any(isinstance(given.get(key), str) for key in _BODY_KEYS):
         yield Edit(file, (), True)
 
@@ -207,10 +211,16 @@ def _is_everywhere(given: Mapping[str, Any]) -> bool:
     return any(value > 1 or value is True if isinstance(value, int) else value == "true" for value in found)
 
 
-def _edit(file: str, old: str, new: str, *, everywhere: bool = False) -> Edit:
+def edit_of(file: str, old: str, new: str, *, everywhere: bool = False) -> Edit:
+    """Return the edit of a file that replaces a text by another one."""
     before = hashes_of(old)
     gone = frozenset(before).difference(hashes_of(new))
-    return Edit(file, tuple(sorted(gone)), False, before if gone else (), everywhere)
+    unseen = not gone and any(map(_VALUE.search, {*_bare_lines(old)} - {*_bare_lines(new)}))
+    return Edit(file, tuple(sorted(gone)), False, before if gone else (), everywhere, unseen)
+
+
+def _bare_lines(text: str) -> Iterator[str]:
+    return map(str.strip, text.splitlines())
 
 
 def _of_patch(text: str) -> Iterator[Edit]:
@@ -219,7 +229,7 @@ def _of_patch(text: str) -> Iterator[Edit]:
         rows = text[start:end].split("\n")[1:]
         old = "\n".join(row[1:] for row in rows if row[:1] in ("-", " ") and row[:3] != "---")
         new = "\n".join(row[1:] for row in rows if row[:1] in ("+", " ") and row[:3] != "+++")
-        yield _edit(posixpath.basename(file), old, new)
+        yield edit_of(posixpath.basename(file), old, new)
 
 
 def _files(command: str) -> tuple[str, ...]:

@@ -79,3 +79,39 @@ class TestTakenBack:
         assert any(1 in plan.kept for plan in plans)
         assert any("something newer" in plan.reason(1) for plan in plans)
         assert all(3 in plan.kept for plan in plans if 1 in plan.kept)
+
+
+class TestShortLines:
+    """A reading of a file in which an edit changes values in lines too short to be marked."""
+
+    SHOWN = "limit = 5\nport: 8080\nname = lexer"
+
+    @pytest.mark.parametrize(
+        ("old", "new"), [("limit = 5", "limit = 7"), ("port: 8080", "port: 9090"), ("x\nlimit = 5", "x")]
+    )
+    def test_pair_it_with_the_edit(self, old: str, new: str) -> None:  # X23
+        """Each later edit, but none before the reading, and none of another file."""
+        shown, again = read("1", "/repo/a.py", self.SHOWN), edited("3", "name = lexer", "name = parser")
+        assert pairs(*shown, *edited("2", old, new), *again) == {(0, 2), (0, 4)}
+        assert pairs(*edited("2", old, new), *shown) == set()
+        assert pairs(*shown, *edited("2", old, new, path="/repo/b.py")) == set()
+        assert pairs(*shown, *edited("2", old, new, failed=True)) == set()
+
+    @pytest.mark.parametrize(
+        ("old", "new"), [("limit = 5", "limit = 5\nmost = 9"), ("}", ")"), (FIRST, SECOND)]
+    )
+    def test_leave_it_where_no_value_is_hidden(self, old: str, new: str) -> None:
+        """What is only added changes none, and a longer line is marked."""
+        assert pairs(*read("1", "/repo/a.py", f"{self.SHOWN}\n{FIRST}"), *edited("2", old, new)) == set()
+
+    def test_let_it_stay_only_beside_the_edit(self) -> None:  # X23
+        """Alone it would show the old value as the present one."""
+        noise = "\n".join(f"chatter of the build, part {n}, and no more" for n in range(60))
+        said = [user("Tune it."), *read("r", "/repo/a.py", self.SHOWN)]
+        for n in range(20):
+            said += edited("e", "limit = 5", "limit = 7") if n == 3 else ran(str(n), f"make part{n}", noise)
+        said.append(user("What is the name in a.py?"))
+        history = History.of(said, settings=FORESIGHT)
+        for share in (50, 25, 10, 5):
+            kept = set(plan_prune(history, FORESIGHT, sum(history.tokens) * share // 100).kept)
+            assert 1 not in kept or 9 in kept
