@@ -101,7 +101,7 @@ class TestShortLines:
         ("old", "new"), [("limit = 5", "limit = 5\nmost = 9"), ("}", ")"), (FIRST, SECOND)]
     )
     def test_leave_it_where_no_value_is_hidden(self, old: str, new: str) -> None:
-        """What is only added changes none, and a longer line is marked."""
+        """Lines that are only added change none, and a longer line is marked."""
         assert pairs(*read("1", "/repo/a.py", f"{self.SHOWN}\n{FIRST}"), *edited("2", old, new)) == set()
 
     def test_let_it_stay_only_beside_the_edit(self) -> None:  # X23
