@@ -130,7 +130,7 @@ def _turns_until(bound: int, tokens: int, growth: int | None) -> int | None:
 def verdict_of(situation: Situation) -> Verdict:
     """Return the verdict on a session in this situation."""
     if situation.tokens <= 0:
-        return Verdict("empty", "Nothing in it yet", URGENCY["empty"])
+        return Verdict("empty", "The context is empty", URGENCY["empty"])
     if situation.activity in ("unused", "ended"):
         why = (
             "it has ended"
@@ -287,7 +287,7 @@ def _redundant_words(clear: Clearing) -> str:
         return f"{counted(count, 'repeated output')} {holds}"
     if clear.repeated:
         return f"{count:,} superseded reads and repeated outputs {holds}"
-    (name,) = clear.superseded if files == 1 else (f"{files:,} files",)
+    name = next(iter(clear.superseded)) if files == 1 else f"{files:,} files"
     return f"{counted(reads, 'superseded read')} of {name} {holds}"
 
 
@@ -308,10 +308,10 @@ def _pace(situation: Situation) -> str:
 def _fullness(situation: Situation) -> str:
     """Return how full the context is, and how full a resume from the pruned view would be."""
     share, pruned = _percent(situation.tokens, situation), _percent(situation.pruned, situation)
-    waits = (
+    shows_pruned = (
         situation.followed and situation.resumable and situation.pruned < situation.tokens and pruned != share
     )
-    return f"{share} full, its pruned view {pruned}" if waits else f"{share} full"
+    return f"{share} full, its pruned view {pruned}" if shows_pruned else f"{share} full"
 
 
 def _turns_left(turns: int) -> str:

@@ -53,9 +53,9 @@ def recognise(value: Any) -> float:
 def _certainty(item: Any) -> float:
     if not isinstance(item, OBJECT) or "type" not in item or _type(item) is None:
         return 0.0
-    return (
-        0.98 if "data" in item or "lc" in item else 0.9 if "content" in item and "role" not in item else 0.0
-    )
+    if "data" in item or "lc" in item:
+        return 0.98
+    return 0.9 if "content" in item and "role" not in item else 0.0
 
 
 def _type(item: Mapping[str, Any]) -> str | None:

@@ -147,6 +147,9 @@ def analyse(
             said = True
     text = _joined(pieces)
     role, outputs = message.role, outputs_of(message) if results and (content or wanted) else []
+    traced: str | None = ""
+    if calls or results:
+        traced = _traces(message, given, bool(outputs)) if wanted else None
     return Features(
         role,
         tokens,
@@ -159,7 +162,7 @@ def analyse(
         thought and role == "assistant" and not said and not calls,
         content_of(text, outputs, words=words) if content else None,
         _named(names + answered) if calls or results else "",
-        "" if not (calls or results) else _traces(message, given, bool(outputs)) if wanted else None,
+        traced,
         _cues(message, given) if content else cues_without_content(message, text),
         ties=ties_of(message),
     )  # mostly positional: keyword arguments would make this call half as slow again

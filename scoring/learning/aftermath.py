@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from scoring.learning.repetition import Repeats, RepetitionFinder
 from scoring.messages import Message
 
-# Decision 27 has what other lengths find on real sessions.
+# Decision 27 compares other lengths on real sessions.
 STEPS = 20
 
 

@@ -2,7 +2,7 @@
 
 The stages that come before dropping replace outputs before the strategy chooses.
 
-Units that are marked to go first are dropped as soon as anything has to be dropped; the strategy chooses among them
+Units that are marked to drop first are dropped as soon as anything has to be dropped; the strategy chooses among them
 only if all the others stay. Choices are made for whole units, identified by their heads.
 """
 
@@ -43,7 +43,7 @@ class Decision:
         self.shortenings: dict[int, Shortening] = {}
         self.problems: list[str] = []
         self._dropped = dropped
-        self._first: Choice | None = None  # among units that are not marked to go first
+        self._first: Choice | None = None  # among units that are not marked to drop first
         self._last: Choice | None = None  # among units that are
         self._mended: dict[int, Why] = {}  # changes that the wire format required afterwards
         self._left: int | None = None  # the unused tokens, once computed
@@ -61,7 +61,7 @@ class Decision:
     ) -> int | None:
         """Keep the candidates and return the room left; if they do not fit, apply the strategy's choice: None.
 
-        `marked`: the candidates are marked to go first.
+        `marked`: the candidates are marked to drop first.
         """
         costs, protection = given.history.unit_tokens, self.protection
         total = sum([costs[h] for h in given.candidates])
@@ -130,7 +130,7 @@ class Decision:
             if self._last is not None and head in self._last.kept:
                 return self._last.explain(head)
             if not self.stays[head]:
-                return Why("dropped_first", "dropped: marked to go first")
+                return Why("dropped_first", "dropped: marked to drop first")
         elif self._first is not None:
             return self._first.explain(head)
         if self.shortenings:

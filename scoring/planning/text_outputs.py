@@ -34,18 +34,22 @@ def with_commands(
     formats in which the model does not speak twice in a row.
     """
     apart = {output: command for output, command in commands_of(history).items() if output not in drop}
-    most = 0 if whole else CHOICES if len(history) <= LONG_MESSAGES else 1
+    most = CHOICES if len(history) <= LONG_MESSAGES else 1
+    if whole:
+        most = 0
     for choice in count(1):
         decision = decide(history)
         wanted = [output for output in apart if decision.stays[output]]
-        pairs = _that_fit(decision, apart, list(apart) if wanted and choice > most else wanted)
+        pairs = _pop_fitting_pairs(decision, apart, list(apart) if wanted and choice > most else wanted)
         if not pairs:
             break
         history = history.joined(pairs)
     return decision
 
 
-def _that_fit(decision: Decision, apart: dict[int, int], outputs: Collection[int]) -> list[tuple[int, int]]:
+def _pop_fitting_pairs(
+    decision: Decision, apart: dict[int, int], outputs: Collection[int]
+) -> list[tuple[int, int]]:
     """Take these outputs out of `apart`; return them with their commands, without those that would have to be
     protected together and do not fit.
     """

@@ -48,7 +48,9 @@ def relevance(history: Messages) -> list[float] | None:
         share = FEEDBACK * max(own) / max(more)
         own = [one + share * other for one, other in zip(own, more, strict=True)]
     outputs = sum(1 for role in history.roles if role == "tool")
-    scale = UNASKED if not asked.asks else IN_CHAT if outputs < FEW_OUTPUTS * len(own) else IN_WORK
+    scale = IN_CHAT if outputs < FEW_OUTPUTS * len(own) else IN_WORK
+    if not asked.asks:
+        scale = UNASKED
     return [scale * (one + NEIGHBOUR_SHARE * lent) for one, lent in zip(own, spread(own), strict=True)]
 
 

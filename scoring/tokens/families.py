@@ -26,8 +26,8 @@ class Family:
     `calls` is added for a message that calls tools, `message` for any other, `argument` for each argument of a call,
     `definition` for a tool that a result gives by name only. Encrypted reasoning has `sealed_chars` characters for
     each token, after the first `seal_chars`. `image` returns an image's tokens, `image_unknown` is the cost of an
-    image of unknown size. `least` is a share of its count that no text of a user takes less than: the tokenizer is the
-    model's own, measured, or another's.
+    image of unknown size. `least` is the smallest share of its count that a user's text can really take: it
+    depends on whether the tokenizer is the model's own, measured, or another's.
     """
 
     name: str

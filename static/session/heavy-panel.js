@@ -98,7 +98,7 @@ export class HeavyPanel extends ReadingElement {
     return html`<div class="panel-body">
       ${this.problem("Could not read what is heaviest")}
       ${!this.error && !messages && READING}
-      ${messages?.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
+      ${messages?.length === 0 && html`<p class="muted pad">The context is empty.</p>`}
       ${messages && messages.length > 0 && heaviest && this.#lists(messages, heaviest)}
     </div>`;
   }

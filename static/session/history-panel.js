@@ -184,7 +184,7 @@ export class HistoryPanel extends ReadingElement {
       <span>This also undoes ${counted(undoes_also.length, "later operation")}: ${others}.</span>
       <span class="row">
         <button class="small" data-act="undo-yes" data-n=${n}>Undo ${number(undoes_also.length + 1)}</button>
-        <button class="small quiet" data-act="undo-no">Leave it</button>
+        <button class="small quiet" data-act="undo-no">Cancel</button>
       </span>
     </div>`;
   }

@@ -338,7 +338,7 @@ class CoppiceSettings extends ReadingElement {
         this.#elsewhere &&
         html`<p class="row note-box" role="status">
           The settings were changed elsewhere while you were editing.
-          <button class="small" data-act="elsewhere">Show those</button>
+          <button class="small" data-act="elsewhere">Show them</button>
         </p>`
       }
       <div class="settings-columns">

@@ -267,7 +267,7 @@ class TestOpenPages:
         server.app.settings.put({"aim_percent": 40})
         expect(page.get_by_text("changed elsewhere while you were editing")).to_be_visible()
         expect(page.locator("input[name=fresh_tail]")).to_have_value("7")
-        page.get_by_role("button", name="Show those").click()
+        page.get_by_role("button", name="Show them").click()
         expect(page.locator("input[name=aim_percent]")).to_have_value("40")
         expect(page.locator("input[name=fresh_tail]")).to_have_value(before)
 

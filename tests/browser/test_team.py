@@ -125,6 +125,6 @@ class TestRetention:
         session = followed(server.app, user("an old request"), session_id="old")
         page.goto(f"{server.url}/sessions/{session}")
         page.locator("details.more summary").click()
-        page.get_by_role("switch", name="Keep for good").check()
+        page.get_by_role("switch", name="Never delete automatically").check()
         expect(page.get_by_text("No limit deletes this session.")).to_be_visible()
         assert server.app.sessions.get(session).kept

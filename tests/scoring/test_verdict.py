@@ -329,7 +329,7 @@ class TestAtRest:
 
     def test_nothing_is_said_of_an_empty_session(self) -> None:  # X18
         """It has no numbers yet."""
-        assert verdict(0).text == "Nothing in it yet"
+        assert verdict(0).text == "The context is empty"
 
     @pytest.mark.parametrize(
         ("activity", "days", "why"),

@@ -98,7 +98,7 @@ class TestChoicesByTheUser:
         history.drop_first.add(2)
         plan = plan_prune(history, BLUEPRINT, 13)
         assert plan.removed == (2,)
-        assert plan.reason(2) == "dropped: marked to go first"
+        assert plan.reason(2) == "dropped: marked to drop first"
 
     def test_drops_a_marked_message_that_is_dropped_by_hand(self) -> None:  # X5
         """A mark to go first does not protect from a drop by hand."""

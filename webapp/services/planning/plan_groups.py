@@ -17,7 +17,7 @@ LABELS = {
     "too_large": "dropped to make room",
     "older": "older than what fits",
     "dropped": "chosen by you",
-    "dropped_first": "marked to go first",
+    "dropped_first": "marked to drop first",
     "summarised": "covered by the summary",
     "opening": "the list has to begin with a user message",
     "duplicate": "the same output again",

@@ -194,10 +194,10 @@ class OperationService:
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
             if all(m.drop_first for m in unit):
                 change.flag([m.no for m in unit], "not_drop_first")
-                return "unmark", "no longer the first to go"
+                return "unmark", "no longer marked to drop first"
             change.flag([m.no for m in unit if m.pinned], "unpinned")
             change.flag([m.no for m in unit if not m.drop_first], "drop_first")
-            return "drop_first", "marked to go first"
+            return "drop_first", "marked to drop first"
 
         return self._act(session_id, mid, act)
 

@@ -107,7 +107,7 @@ class TestChoicesByTheUser:
         assert planned(said, 20, pinned={1}).shortened == ()
 
     def test_relies_on_nothing_that_goes_first(self) -> None:  # X7, X5
-        """A message marked to go first goes before outputs are replaced, and makes no other redundant."""
+        """A message marked to drop first goes before outputs are replaced, and makes no other redundant."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), user(), user()]
         plan = planned(said, 20, drop_first={2})
         assert (plan.shortened, plan.removed) == ((), (2, 3))
