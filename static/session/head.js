@@ -163,7 +163,8 @@ function moreMenu(session) {
       </div>
       ${(session.limit >= WIDE || session.cap_tokens !== null) && capChoice(session)}
       <label class="switch"
-        ><input type="checkbox" role="switch" name="kept" .checked=${session.kept}>Never delete automatically</label>
+        ><input type="checkbox" role="switch" name="kept"
+          .checked=${session.kept}>Never delete automatically</label>
       <p class="note">Limits on age and size (in the settings, none by default) never delete it.</p>
       <hr>
       <button class="danger" data-act="delete">Delete this session…</button>
