@@ -187,11 +187,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Fail tests that are parametrised with nothing; pytest would always skip them."""
+    """Order the tests, and fail those that are parametrised with nothing; pytest would always skip them."""
+    items[:] = pages_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     for item in items:
         if is_idle(item.nodeid):
             item.own_markers.clear()
             item.setup = partial(pytest.fail, "it is parametrised with nothing")
+
+
+def pages_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Return the tests in an order in which all workers but one begin with tests of the pages.
+
+    Each worker gets an equal part, and idle ones take tests from its end. Tests of the pages wait often; run by all
+    workers at the end, they left cores idle.
+    """
+    pages = [item for item in items if "tests/browser/" in item.nodeid]
+    others = [item for item in items if "tests/browser/" not in item.nodeid]
+    if workers < 3 or not pages or not others:
+        return items
+    share, size = len(items) // workers, -(-len(pages) // (workers - 1))
+    ordered: list[pytest.Item] = []
+    for n in range(workers - 1):
+        own = pages[n * size : (n + 1) * size]
+        ordered += own + others[: share - len(own)]
+        del others[: share - len(own)]
+    return ordered + others
 
 
 @pytest.fixture(scope="session")

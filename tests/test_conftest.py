@@ -7,10 +7,13 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from playwright.sync_api import Page
 
+from tests.conftest import pages_first
 from tests.ports import EACH, free_port
 from tests.shared import ROOT, is_idle, shared_files, shared_path
 
@@ -83,6 +86,30 @@ class TestParameters:
         assert not is_idle("tests/test_a.py::test_a[x]")
         monkeypatch.setattr("tests.shared.SHARED", tmp_path / "none")
         assert not is_idle("tests/test_a.py::test_a[NOTSET]")
+
+
+class TestTheOrder:
+    """The order of the tests in a run with several workers."""
+
+    PAGES = tuple(f"tests/browser/test_{n}.py::test_a" for n in range(5))
+    OTHERS = tuple(f"tests/scoring/test_{n}.py::test_a" for n in range(10))
+
+    def test_gives_pages_to_all_workers_but_one(self) -> None:
+        """Each begins its part with some, and no test is lost."""
+        found = [item.nodeid for item in pages_first(items(*self.OTHERS, *self.PAGES), 3)]
+        assert [found[n] for n in (0, 5)] == [self.PAGES[0], self.PAGES[3]]
+        assert found[10:] == list(self.OTHERS[5:])
+        assert sorted(found) == sorted(self.OTHERS + self.PAGES)
+
+    def test_is_that_of_the_files_otherwise(self) -> None:
+        """Two workers, or a run without pages, gain nothing by another one."""
+        for ids, workers in ((self.OTHERS + self.PAGES, 2), (self.OTHERS, 3), (self.PAGES, 3)):
+            assert [item.nodeid for item in pages_first(items(*ids), workers)] == list(ids)
+
+
+def items(*ids: str) -> list[pytest.Item]:
+    """Return tests with these ids."""
+    return [cast("pytest.Item", SimpleNamespace(nodeid=one)) for one in ids]
 
 
 class TestTheBrowser:
