@@ -19,6 +19,7 @@ from scoring.history.cues import (
     is_compacted,
 )
 from scoring.history.cues.calls import LOOK, PLANS, CallCue, cue_of_call
+from scoring.history.cues.file_names import own_name, same_files
 from scoring.history.features import (
     Features,
     analyse,
@@ -29,7 +30,6 @@ from scoring.history.features import (
     text_of,
     with_content,
 )
-from scoring.history.file_names import own_name, same_files
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
 from scoring.history.mentions import Mentions
 from scoring.history.places import OTHER_SHELL, UNKNOWN

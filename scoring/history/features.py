@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from scoring.history import tool_traces as tracing
 from scoring.history.content import Content, content_of
 from scoring.history.cues import COMPACTION, NO_CUES, Cues, cues_of, cues_of_text, cues_without_content
-from scoring.history.file_names import with_files
 from scoring.history.tool_traces import Traces
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from scoring.settings import Lexicon
@@ -163,7 +162,7 @@ def analyse(
         content_of(text, outputs, words=words) if content else None,
         _named(names + answered) if calls or results else "",
         traced,
-        _cues(message, given) if content else cues_without_content(message, text),
+        cues_of(message, given) if content else cues_without_content(message, text),
         ties=ties_of(message),
     )  # mostly positional: keyword arguments would make this call half as slow again
 
@@ -197,7 +196,7 @@ def with_content(features: Features, message: Message) -> Features:
     given, outputs = [parsed_arguments(call.arguments) for call in message.calls], outputs_of(message)
     content = content_of(text_of(message), outputs).packed()
     traces = _traces(message, given, bool(outputs))
-    cues = _cues(message, given)
+    cues = cues_of(message, given)
     # A stored message has no wire object, which alone shows a compaction.
     if COMPACTION in features.cues.speech and COMPACTION not in cues.speech:
         cues = cues._replace(speech=cues.speech + COMPACTION)
@@ -209,15 +208,6 @@ def with_words(features: Features, message: Message) -> Features:
     if features.content is None:
         return features
     return features._replace(content=features.content.with_words(text_of(message)))
-
-
-def _cues(message: Message, given: Sequence[Any]) -> Cues:
-    """Return the cues of a message, those of its calls with the place and path of each file."""
-    cues = cues_of(message, given)
-    if not cues.calls:
-        return cues
-    parts = zip(cues.calls, message.calls, given, strict=True)
-    return cues._replace(calls=tuple(with_files(cue, c.name, c.arguments, one) for cue, c, one in parts))
 
 
 def _traces(message: Message, given: Sequence[Any], alone: bool) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from scoring.history.content.key_lines import is_failure
 from scoring.history.cues.calls import CallCue, Edit, cue_of_call
+from scoring.history.cues.file_names import with_files
 from scoring.history.cues.speech import (
     ABOUT_ONESELF,
     CORRECTION,
@@ -62,7 +63,7 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
     said = "\n".join([part.text for part in message.parts if isinstance(part, Text)])
     speech = cues_of_speech(message.role, said) + (COMPACTION if is_compacted(message) else "")
     calls = tuple(
-        cue_of_call(call.name, call.arguments, parsed)
+        with_files(cue_of_call(call.name, call.arguments, parsed), call.name, call.arguments, parsed)
         for call, parsed in zip(message.calls, arguments, strict=True)
     )
     failed = tuple(result.is_error or is_failure(result.text) for result in message.results)

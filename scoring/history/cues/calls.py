@@ -54,7 +54,7 @@ _NEW_KEY = re.compile(
     re.IGNORECASE,
 )
 _BODY_KEYS = ("content", "contents", "file_text", "text", "new_content", "body")
-_PATCH = re.compile(r"^(?:\*\*\* (?:Update|Delete) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
+PATCHED_FILE = re.compile(r"^(?:\*\*\* (?:Update|Delete) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
 _LOOKS = re.compile(
     r"(?:grep|egrep|rg|ag|ls|find|fd|tree|cat|bat|head|tail|nl|less|more|sed\s+-n|awk|wc|which|type|file|stat|du|diff|"
     r"test|\[|echo|pwd|env|printenv|jq|git\s+(?:log|show|diff|grep|blame|status|branch|ls-files|rev-parse)|"
@@ -184,10 +184,7 @@ def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
         if ("\n@@" in text or "*** " in text) and (patched := list(_of_patch(text[:READ_CHARS]))):
             yield from patched
             return
-    single = [
-        given,
-        *(one for v in given.values() if isinstance(v, list) for one in v if isinstance(one, dict)),
-    ]
+    single = replacements_in(given)
     pairs = [pair for one in single for pair in _replaced(one)]
     file = posixpath.basename(path)
     if pairs and file:
@@ -195,6 +192,12 @@ def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
         yield edit_of(file, before, after, everywhere=any(map(_is_everywhere, single)))
     elif file and not _only_reads(name) and any(isinstance(given.get(key), str) for key in _BODY_KEYS):
         yield Edit(file, (), True)
+
+
+def replacements_in(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the objects of a call's arguments that may each replace a text: all arguments, and those in lists."""
+    listed = (one for value in given.values() if isinstance(value, list) for one in value)
+    return [given, *(one for one in listed if isinstance(one, dict))]
 
 
 def _replaced(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -224,7 +227,7 @@ def _bare_lines(text: str) -> Iterator[str]:
 
 
 def _of_patch(text: str) -> Iterator[Edit]:
-    starts = [(found.start(), found[1]) for found in _PATCH.finditer(text)]
+    starts = [(found.start(), found[1]) for found in PATCHED_FILE.finditer(text)]
     for (start, file), (end, _) in pairwise([*starts, (len(text), "")]):
         rows = text[start:end].split("\n")[1:]
         old = "\n".join(row[1:] for row in rows if row[:1] in ("-", " ") and row[:3] != "---")

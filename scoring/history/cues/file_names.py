@@ -1,7 +1,7 @@
 """The files that calls show and edit, each by its place and path, and edits that only their shape shows.
 
-Cues have the names of files without folders. Files of one name in two folders are two files, so the names are completed
-here, as far as a call says where its files are.
+A cue is found with the names of files without folders. Files of one name in two folders are two files, so the names are
+completed here, as far as a call says where its files are.
 """
 
 from __future__ import annotations
@@ -12,16 +12,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from scoring.history.cues.calls import OTHER, PLANS, CallCue, Edit, edit_of
+from scoring.history.cues.calls import (
+    OTHER,
+    PATCHED_FILE,
+    PLANS,
+    READ_CHARS,
+    CallCue,
+    Edit,
+    edit_of,
+    replacements_in,
+)
 from scoring.history.places import entered, named_place_of, plain_path
 from scoring.summary import PATH_KEYS, first_string
 
 SEPARATOR = "\t"  # between the place of a file and its path; a file without it is in no named place
-READ_CHARS = 200_000
 ALIKE = 0.5  # the share of the words of two texts that both have, if one replaces the other
 _NAMED_CHARS = 2_000  # of a command, in which its files are searched
 _MOST_TEXTS = 4  # arguments; a call with more is not examined
-_PATCHED = re.compile(r"^(?:\*\*\* (?:Update|Delete) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
 _FILE = re.compile(r"[\w./~+@-]*[\w-]\.[A-Za-z]\w{0,9}\b")
 _WORD = re.compile(r"\w+")
 _OPPOSED = ({"was", "now"}, {"from", "to"})
@@ -78,7 +85,7 @@ def _paths(given: Mapping[str, Any], arguments: str, command: str, path: str) ->
     texts = [value[:READ_CHARS] for value in given.values() if isinstance(value, str)] or [
         arguments[:READ_CHARS]
     ]
-    if patched := [found for text in texts if "\n" in text for found in _PATCHED.findall(text)]:
+    if patched := [found for text in texts if "\n" in text for found in PATCHED_FILE.findall(text)]:
         return patched
     return _FILE.findall(command[:_NAMED_CHARS]) if command else [path]
 
@@ -104,11 +111,7 @@ def _edits_by_shape(given: Mapping[str, Any], path: str) -> Iterator[Edit]:
     The two are alike, or their keys are opposed; the old one comes first. A mistake does no harm where no reading of
     the file has the lines of the first text.
     """
-    single = [
-        given,
-        *(one for v in given.values() if isinstance(v, list) for one in v if isinstance(one, dict)),
-    ]
-    pairs = [pair for one in single for pair in _replaced(one, path)]
+    pairs = [pair for one in replacements_in(given) for pair in _replaced(one, path)]
     if pairs:
         before, after = ("\n".join(texts) for texts in zip(*pairs, strict=True))
         yield edit_of(posixpath.basename(path), before, after)

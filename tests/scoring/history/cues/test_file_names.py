@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from scoring.history.cues.calls import CallCue, cue_of_call
+from scoring.history.cues.file_names import own_name, same_files, with_files
 from scoring.history.features import Features, analyse
-from scoring.history.file_names import own_name, same_files, with_files
 from scoring.messages import ToolCall, message
 from scoring.settings import lexicon_of
 
