@@ -40,6 +40,8 @@ class Upstream:
     signatures: dict[str, str] = field(default_factory=dict)
     # The id of an item -> the id of the reasoning that led to it.
     reasoned: dict[str, str] = field(default_factory=dict)
+    # The events of answers in the background, by their ids; the first one is sent at once.
+    background: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     gzips: bool = False  # answers are compressed, though nobody asked for it
     cache: set[str] = field(default_factory=set)
     usages: list[tuple[int, int, int]] = field(
@@ -103,7 +105,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, "text/plain", b"")
 
     def do_GET(self) -> None:
-        """Answer that there is no such page, and no websocket."""
+        """Answer what was asked in the background, or that there is no such page, and no websocket."""
+        path, _, query = self.path.partition("?")
+        events = self.state.background.get(path.rpartition("/")[2])
+        if events is not None:
+            self._answer(events[1:], streams="stream=true" in query)
+            return
         self._send(426 if self.headers.get("upgrade") else 404, "application/json", b"{}")
 
     def do_POST(self) -> None:
@@ -127,14 +134,20 @@ class _Handler(BaseHTTPRequestHandler):
             error = {"type": "invalid_request_error", "message": events}
             self._json(400, {"type": "error", "error": error})
             return
-        if speak is not _gemini and not body.get("stream"):
+        streams = speak is _gemini or bool(body.get("stream"))
+        if body.get("background"):
+            self.state.background[events[0]["response"]["id"]] = events
+            events = events[:1]
+        self._answer(events, streams=streams, end="data: [DONE]\n\n" if speak is _chat else "")
+
+    def _answer(self, events: list[dict[str, Any]], *, streams: bool, end: str = "") -> None:
+        if not streams:
             self._json(200, _whole(events))
             return
         lines = [
             (f"event: {one['type']}\n" if "type" in one else "") + f"data: {json.dumps(one)}\n\n"
             for one in events
         ]
-        end = "data: [DONE]\n\n" if speak is _chat else ""
         self._send(200, "text/event-stream", ("".join(lines) + end).encode())
 
     def _json(self, status: int, value: Any) -> None:
@@ -158,7 +171,7 @@ def _tokens(body: Any) -> int:
 def _whole(events: list[dict[str, Any]]) -> dict[str, Any]:
     """Return an answer as one document."""
     last = events[-1]
-    if last.get("type") == "response.completed":
+    if last.get("type") in ("response.created", "response.completed"):
         return dict(last["response"])
     if "document" in last:
         return dict(last["document"])

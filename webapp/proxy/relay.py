@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from webapp.access.requests import LOOPBACK_HOSTS, Environ, StartResponse, host_name
+from webapp.proxy.background import BackgroundCalls
 from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
 from webapp.proxy.client_body import BUFFERED_BYTES, ClientBody, ClientGone
 from webapp.proxy.copy_sender import CopySender
@@ -42,7 +43,10 @@ CODING = "content-encoding"
 
 @dataclass
 class RelayedCall:
-    """A running call: the client's request, the request to send instead, and a copy of the answer."""
+    """A running call: the client's request, the request to send instead, and a copy of the answer.
+
+    `awaited` says that the request asks for the answer to an earlier call.
+    """
 
     provider: str
     name: str
@@ -52,6 +56,7 @@ class RelayedCall:
     headers: Headers
     body: ClientBody
     protocol: Protocol | None
+    awaited: bool
     at: int = field(default_factory=now_ms)
     outcome: Outcome = field(default_factory=Outcome)
     status: int = 0
@@ -66,7 +71,7 @@ class RelayedCall:
     def keep(self, data: bytes) -> None:
         """Keep a part of the answer for the copy."""
         self.size += len(data)
-        if self.protocol is not None and self.size <= COPIED_BYTES:
+        if (self.protocol is not None or self.awaited) and self.size <= COPIED_BYTES:
             self.answer.append(data)
 
 
@@ -80,7 +85,7 @@ class Relay:
         scripts: Scripts,
     ) -> None:
         self._providers, self._copies, self._scripts = providers, copies, scripts
-        self._watch = DisconnectWatcher()
+        self._watch, self._background = DisconnectWatcher(), BackgroundCalls()
         self._down: set[str] = set()  # the providers that gave the last call no answer
 
     def close(self) -> None:
@@ -119,6 +124,7 @@ class Relay:
             sent_headers(environ),
             body,
             protocol,
+            self._background.asks_for(found["provider"], environ["REQUEST_METHOD"], path),
         )
         return self._relay(environ, start_response, one)
 
@@ -259,33 +265,47 @@ class Relay:
 
     def _hand_over(self, one: RelayedCall, *, whole: bool) -> None:
         """Hand over a copy of a call of a conversation, if its request is complete and it is not too large."""
-        headers = dict(one.headers)
-        if one.protocol is None or one.size > COPIED_BYTES or not one.body.is_whole:
+        if one.size > COPIED_BYTES or not (one.awaited or one.body.is_whole):
             return
         try:
-            request = one.request().decode("utf-8")
-            answer = unpacked(b"".join(one.answer), one.answer_coding, COPIED_BYTES, cut=True)
-            caller = caller_of(headers, one.name, {})
-            self._copies.put(
-                CallCopy(
-                    provider=one.provider,
-                    path=one.path,
-                    session=one.outcome.session or caller.name,
-                    parent=caller.parent,
-                    status=one.status,
-                    request=request,
-                    answer=answer.decode("utf-8", "replace"),
-                    whole=whole,
-                    at=one.at,
-                    applied=one.outcome.version,
-                    reason=one.outcome.reason,
-                    subscription=is_subscription(one.provider, headers),
-                )
-            )
+            copy = self._copy(one, whole=whole)
+            if copy is not None:
+                self._copies.put(copy)
         except ValueError as error:
             log.warning("a call is not observed: %s", error)
         except Exception:
             log.exception("a call could not be handed over")
+
+    def _copy(self, one: RelayedCall, *, whole: bool) -> CallCopy | None:
+        """Return the copy of a call with its answer, or of the earlier call that is answered now; None for any other.
+
+        Raises:
+            ValueError: a body cannot be read.
+        """
+        if one.protocol is None and not one.awaited:
+            return None
+        packed = b"".join(one.answer)
+        answer = unpacked(packed, one.answer_coding, COPIED_BYTES, cut=True).decode("utf-8", "replace")
+        if one.awaited:
+            return self._background.answered(one.provider, one.path, one.status, answer, whole=whole)
+        headers = dict(one.headers)
+        caller = caller_of(headers, one.name, {})
+        copy = CallCopy(
+            provider=one.provider,
+            path=one.path,
+            session=one.outcome.session or caller.name,
+            parent=caller.parent,
+            status=one.status,
+            request=one.request().decode("utf-8"),
+            answer=answer,
+            whole=whole,
+            at=one.at,
+            applied=one.outcome.version,
+            reason=one.outcome.reason,
+            subscription=is_subscription(one.provider, headers),
+        )
+        self._background.keep(copy)
+        return copy
 
 
 def raw_target(environ: Environ) -> str:

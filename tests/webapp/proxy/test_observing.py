@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import anthropic
 import httpx
@@ -144,6 +144,25 @@ class TestOpenAI:
         session = session_with(way, f"proxy-items-{streams}", 5)
         assert session.messages == 5
         assert session.operations == 0
+
+    @pytest.mark.parametrize("streams", [False, True])
+    def test_answers_in_the_background_belong_to_their_calls(self, way: Way, *, streams: bool) -> None:  # X13
+        """A call whose answer is fetched later is one with it, and the next call follows that answer."""
+        client, before = openai.OpenAI(base_url=way.openai, api_key="sk-x"), set(way.sessions())
+        question = f"Search for long, {'as a stream' if streams else 'at once'}"
+        asked: Any = {"model": "gpt-5.1", "input": question, "background": True}
+        if streams:
+            begun = [*client.responses.create(**asked, stream=True)]
+            name = cast("Any", begun[0]).response.id
+            assert [event.type for event in begun] == ["response.created"]
+            [*client.responses.retrieve(name, stream=True, starting_after=0)]
+        else:
+            name = client.responses.create(**asked).id
+            assert client.responses.retrieve(name).output_text == "The output was read."
+        client.responses.create(model="gpt-5.1", input="And then?", previous_response_id=name)
+        until(lambda: set(way.sessions()) - before)
+        (session,) = set(way.sessions()) - before
+        assert session_with(way, session, 4).messages == 4
 
     def test_the_path_names_a_session(self, way: Way) -> None:  # X13
         """A client that cannot set a header names its session in the address."""
