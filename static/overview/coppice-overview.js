@@ -19,8 +19,8 @@ import { optionElements } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { title } from "../shared/words.js";
 import { badge, canNotify, isNotifying, notifyOfCrossing, toggleNotifying } from "./alerts.js";
+import { arrange, grouped, isWorthGrouping, nextSort, sortChoices, tally, team } from "./rows.js";
 import { regionLegend } from "./session-row.js";
-import { arrange, grouped, isWorthGrouping, nextSort, sortChoices, tally, team } from "./sessions.js";
 import { distinctNames } from "./titles.js";
 
 /** `open` names the sessions and projects whose quiet sub-agents are shown, `closed` the projects whose
@@ -202,12 +202,12 @@ class CoppiceOverview extends ReadingElement {
     return by === "" && sort === "" && isWorthGrouping(sessions) ? "project" : null;
   }
 
-  /** @param {Api.Session[]} sessions @param {import("./sessions.js").Group | null} by
+  /** @param {Api.Session[]} sessions @param {import("./rows.js").Group | null} by
    * @param {ReturnType<typeof team>} team */
   #toolbar(sessions, by, { users, hosts, projects }) {
     const { active, above, sources } = tally(sessions);
     const { find, show, sort } = this.#choice;
-    /** @param {import("./sessions.js").Group} name */
+    /** @param {import("./rows.js").Group} name */
     const group = (name) =>
       html`<button class="chip" data-act="group" data-by=${by === name ? "none" : name}
         aria-pressed=${by === name}>By ${name}</button>`;

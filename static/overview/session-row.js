@@ -26,7 +26,7 @@ export const ALWAYS_SHOWN = 6;
 const FILLING = ["c-trend", "c-growth", "c-left", "c-prunes"].map((name) => html`<td class=${name}></td>`);
 
 /** The head of a project, or the line that holds its sub-agents without a session.
- * @param {import("./sessions.js").Head} head @param {number} index its place in the table, from 1 */
+ * @param {import("./rows.js").Head} head @param {number} index its place in the table, from 1 */
 export function projectRow({ head, key, label, path, count, above, folded }, index) {
   const name = head === "orphans" ? `${counted(count, "sub-agent")} of sessions that are not here` : label;
   return html`<tr class="project" role="row" aria-rowindex=${index} data-key=${key} data-kind=${head}>
@@ -42,7 +42,7 @@ export function projectRow({ head, key, label, path, count, above, folded }, ind
   </tr>`;
 }
 
-/** @param {import("./sessions.js").Row} row @param {import("./titles.js").Name} [name] what is shown of a
+/** @param {import("./rows.js").Row} row @param {import("./titles.js").Name} [name] what is shown of a
  * title that other sessions share @param {number} [index] its place in the table, from 1 */
 export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
   const gauge = mainGauge(session);

@@ -8,11 +8,11 @@ import "./trend-line.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { direction } from "./rows.js";
 import { ALWAYS_SHOWN, projectRow, sessionRow } from "./session-row.js";
-import { direction } from "./sessions.js";
 import { Heights, windowed } from "./windowing.js";
 
-/** @typedef {import("./sessions.js").Row | import("./sessions.js").Head} Entry */
+/** @typedef {import("./rows.js").Row | import("./rows.js").Head} Entry */
 /** @typedef {{ entries: Entry[], sort: string, names: Map<string,
  * import("./titles.js").Name> }} TableValue */
 

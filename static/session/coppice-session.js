@@ -26,10 +26,10 @@ import { recallChoices } from "./by-number.js";
 import { Choices, NO_CHOICES } from "./choices.js";
 import { bars, deletedSession, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
-import { PANELS, side, TABS } from "./side.js";
+import { PANELS, side, TABS } from "./panels.js";
 import { SidePanels } from "./side-panels.js";
 
-/** @typedef {import("./side.js").Tab} Tab */
+/** @typedef {import("./panels.js").Tab} Tab */
 
 const INTERVAL_MS = 1000;
 /** The room that hears of every session. */

@@ -6,7 +6,7 @@ import { api } from "../shared/api.js";
 import { reasonOf } from "../shared/problem.js";
 import { Refresher } from "../shared/refresher.js";
 import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-head.js";
-import { Loaded } from "./loaded.js";
+import { LoadedRows } from "./loaded-rows.js";
 import { newer, withFates, withTexts } from "./rows.js";
 import { FIRST } from "./viewport.js";
 
@@ -22,8 +22,9 @@ const SHARE = 0.1;
 
 export class Listing {
   query = queryOf(location.search);
-  rows = new Loaded();
-  /** The rows of the list before, which are drawn until those of the new list come. @type {Loaded | null} */
+  rows = new LoadedRows();
+  /** The rows of the list before, which are drawn until those of the new list come.
+   * @type {LoadedRows | null} */
   before = null;
   total = 0;
   /** The page of rows that was read last. @type {Api.Page | null} */
@@ -117,7 +118,7 @@ export class Listing {
   /** Removes the rows, so that a scroll does not continue an old list. */
   empty() {
     if (this.rows.size > 0) this.before = this.rows;
-    this.rows = new Loaded();
+    this.rows = new LoadedRows();
     this.head = this.waiting = 0;
     this.entering.clear();
     this.#viewport.reset();
@@ -252,7 +253,7 @@ export class Listing {
   #showRows(page, from, held) {
     const anchor = this.#viewport.anchor;
     const anchored = anchor === null ? undefined : this.rows.at(anchor);
-    if (!held || page.total !== this.total) this.rows = new Loaded();
+    if (!held || page.total !== this.total) this.rows = new LoadedRows();
     this.before = null;
     this.rows.put(from, page.messages);
     if (this.page?.pending && !page.pending) this.#readOtherFates();

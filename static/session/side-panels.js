@@ -1,10 +1,10 @@
 // Which panel is open beside the messages, and where the focus goes when one opens or closes. The address of
 // the page names the panel. On a narrow page the panels are a sheet over it, below which nothing is reached.
 import * as address from "../shared/address.js";
+import { neighbour, PANELS, TABS } from "./panels.js";
 import { NO_TRIAL } from "./plan.js";
-import { neighbour, PANELS, TABS } from "./side.js";
 
-/** @typedef {import("./side.js").Tab} Tab */
+/** @typedef {import("./panels.js").Tab} Tab */
 
 /** Matches where the panels are a sheet over the page: the width at which panels.css makes them one. */
 const NARROW = matchMedia("(max-width: 1080px)");

@@ -27,7 +27,7 @@ import {
   stacked,
   steepest,
   timeLabels,
-} from "./chart.js";
+} from "./chart-numbers.js";
 
 const HEIGHT = 150;
 /** A shorter drag, in pixels, is a click. */

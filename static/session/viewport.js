@@ -1,8 +1,8 @@
 // The part of the message list that is in view: which rows are drawn, where each is placed, and which has the
 // focus.
-import { RowHeights } from "./window.js";
+import { RowHeights } from "./row-heights.js";
 
-/** @typedef {import("./window.js").Span} Span */
+/** @typedef {import("./row-heights.js").Span} Span */
 
 /** The rows drawn before the length of a list is known. */
 export const FIRST = 60;

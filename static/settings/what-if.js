@@ -17,9 +17,18 @@ import { optionElements, planBar } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 import { fateName, plainReason } from "../shared/words.js";
-import { aimShare, CUTS, compared, firstCut, nearTheCut, ranked, swapped, tokensAt } from "./swaps.js";
+import {
+  aimShare,
+  CUTS,
+  compared,
+  firstCut,
+  nearTheCut,
+  ranked,
+  swapped,
+  tokensAt,
+} from "./plan-comparison.js";
 
-/** @typedef {import("./swaps.js").Compared} Compared */
+/** @typedef {import("./plan-comparison.js").Compared} Compared */
 
 const TYPING_MS = 250;
 const SHOWN_SWAPS = 30;

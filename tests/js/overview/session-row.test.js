@@ -50,7 +50,7 @@ describe("the legend", () => {
 });
 
 describe("the head of a project", () => {
-  /** @type {import("../../../static/overview/sessions.js").Head} */
+  /** @type {import("../../../static/overview/rows.js").Head} */
   const head = {
     head: "project",
     key: "project:/a/b",

@@ -1,8 +1,8 @@
 // The loaded rows of a long list, with gaps. Pure. A row is identified by its index in the list.
 
-/** @typedef {import("./window.js").Span} Span */
+/** @typedef {import("./row-heights.js").Span} Span */
 
-export class Loaded {
+export class LoadedRows {
   /** @type {Map<number, Api.Message>} */
   #rows = new Map();
 

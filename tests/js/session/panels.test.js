@@ -1,8 +1,8 @@
-// static/session/side.js: the panels beside the messages.
+// static/session/panels.js: the panels beside the messages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { neighbour, PANELS, side, TABS } from "../../../static/session/side.js";
+import { neighbour, PANELS, side, TABS } from "../../../static/session/panels.js";
 import { session } from "../builders.js";
 import { markup } from "../markup.js";
 

@@ -1,4 +1,4 @@
-// static/overview/sessions.js: which sessions the overview shows, and in which order.
+// static/overview/rows.js: which sessions the overview shows, and in which order.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -11,7 +11,7 @@ import {
   sortChoices,
   tally,
   team,
-} from "../../../static/overview/sessions.js";
+} from "../../../static/overview/rows.js";
 import { session, verdict } from "../builders.js";
 
 const old = session({ id: "old", title: "Old", last_activity: "2026-11-01T00:00:00Z" });
@@ -42,7 +42,7 @@ const child = session({
   last_activity: "2026-11-03T00:00:00Z",
 });
 
-/** @param {import("../../../static/overview/sessions.js").Row[]} rows */
+/** @param {import("../../../static/overview/rows.js").Row[]} rows */
 const shape = (rows) => rows.map((row) => [row.session.id, row.depth]);
 
 describe("the order of sessions", () => {
@@ -186,8 +186,8 @@ describe("projects", () => {
   const app = session({ id: "app", cwd: "/home/me/app" });
   const site = session({ id: "site", cwd: "/home/me/site" });
   const lost = [1, 2, 3].map((n) => session({ id: `lost${n}`, cwd: "/home/me/app", parent_id: "gone" }));
-  /** @param {(import("../../../static/overview/sessions.js").Row |
-   * import("../../../static/overview/sessions.js").Head)[]} entries */
+  /** @param {(import("../../../static/overview/rows.js").Row |
+   * import("../../../static/overview/rows.js").Head)[]} entries */
   const said = (entries) =>
     entries.map((one) => ("head" in one ? `${one.head} ${one.label} ${one.count}` : one.session.id));
   it("are above their sessions, in the order of their first row", () =>
@@ -235,7 +235,7 @@ describe("a team's sessions", () => {
   const own = session({ id: "own" });
   const ada = session({ id: "ada", user: "ada", host: "laptop" });
   const desk = session({ id: "desk", user: "ada", host: "box" });
-  /** @param {import("../../../static/overview/sessions.js").Filter} filter */
+  /** @param {import("../../../static/overview/rows.js").Filter} filter */
   const ids = (filter) => arrange([own, ada, desk], filter).map((row) => row.session.id);
   it("are distinguished only where there is more than one user or host", () => {
     assert.deepEqual(team([own]), { users: [], hosts: [], projects: [] });
@@ -283,7 +283,7 @@ describe("a team's sessions", () => {
     assert.deepEqual(ids({ text: "laptop" }), ["ada"]);
   });
   it("are grouped by user or host", () => {
-    const heads = (/** @type {import("../../../static/overview/sessions.js").Group} */ by) =>
+    const heads = (/** @type {import("../../../static/overview/rows.js").Group} */ by) =>
       grouped(arrange([own, ada, desk]), { by }).flatMap((one) =>
         "head" in one ? [`${one.label} ${one.count} ${one.path}`] : [],
       );

@@ -1,4 +1,4 @@
-// static/session/chart.js: what the chart draws of a timeline.
+// static/session/chart-numbers.js: what the chart draws of a timeline.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -14,7 +14,7 @@ import {
   stacked,
   steepest,
   timeLabels,
-} from "../../../static/session/chart.js";
+} from "../../../static/session/chart-numbers.js";
 
 /** @param {number} number @param {string | null} at @param {number} [agent] */
 const point = (number, at, agent = 100) => ({

@@ -1,7 +1,7 @@
-// static/session/window.js: which rows of a long list are drawn, and where.
+// static/session/row-heights.js: which rows of a long list are drawn, and where.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { RowHeights } from "../../../static/session/window.js";
+import { RowHeights } from "../../../static/session/row-heights.js";
 
 describe("rows of one height", () => {
   const rows = new RowHeights(50);

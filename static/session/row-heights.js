@@ -1,5 +1,5 @@
-// The window on a long list: the position of each row, and the rows to draw. Pure. Closed rows have one
-// height; that of an open one is known once it is drawn.
+// The heights of the rows of a long list, from which follow the position of each row and the rows to draw.
+// Pure. Closed rows have one height; that of an open one is known once it is drawn.
 
 /** Rows drawn above and below the view, and the step in which the drawn part moves. */
 const OVERSCAN = 40;

@@ -1,7 +1,14 @@
-// static/settings/swaps.js: two plans for the same cut, compared.
+// static/settings/plan-comparison.js: two plans for the same cut, compared.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { compared, firstCut, nearTheCut, ranked, swapped, tokensAt } from "../../../static/settings/swaps.js";
+import {
+  compared,
+  firstCut,
+  nearTheCut,
+  ranked,
+  swapped,
+  tokensAt,
+} from "../../../static/settings/plan-comparison.js";
 import { gauge, session } from "../builders.js";
 
 /** @param {string} id @param {number} score */
