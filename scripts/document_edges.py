@@ -100,7 +100,7 @@ def api_page() -> str:
     schemas, shown = document["components"]["schemas"], examples(table, document)
     sent = {route.body.__name__ for route in table if route.body}
     lines += ["## Bodies", ""]
-    for name in sorted(sent - {bodies.Nothing.__name__}):
+    for name in sorted(sent - {bodies.EmptyBody.__name__}):
         lines += schema_lines(name, schemas[name])
     lines += ["## Answers", "", "Every field is always present. In the examples `…` marks what is cut.", ""]
     for name in sorted(schemas.keys() - sent):

@@ -108,7 +108,7 @@ class SessionLimits(Body):
     """The same for the sessions of each user."""
 
 
-class LimitsApplied(Body):
+class ConfirmedDeletion(Body):
     """The confirmation that sessions are to be deleted now."""
 
     sessions: Annotated[int, Field(ge=0, le=MOST)]
@@ -251,7 +251,7 @@ class PruneBody(Body):
     strategy: Name | None = None
 
 
-class Nothing(Body):
+class EmptyBody(Body):
     """No fields."""
 
 

@@ -60,7 +60,7 @@ _OF_RULES = frozenset(
 )
 
 
-class Likeness(NamedTuple):
+class RecognisedType(NamedTuple):
     """A task type by its name ("any" if none fits), and the reason in words."""
 
     name: str
@@ -140,14 +140,14 @@ def names_file(text: str) -> bool:
 
 
 def _is_file_in(names: str) -> bool:
-    """Return whether one of the names (one a line) is that of a file."""
+    """Return whether one of the names (one per line) is that of a file."""
     return "." in names and _FILE.search(names) is not None
 
 
-def recognise(counts: TaskCounts) -> Likeness:
+def recognise(counts: TaskCounts) -> RecognisedType:
     """Return the task type that these counts suggest."""
     if counts.messages < FEW_MESSAGES:
-        return Likeness(ANY, "too little was said yet to tell what it looks like")
+        return RecognisedType(ANY, "too little was said yet to tell what it looks like")
     calls = counts.others + sum(counts.tools.values())
     if calls < FEW_CALLS * counts.messages:
         return _by_talk(counts, calls)
@@ -175,25 +175,25 @@ def task_type_of(settings: Settings, counts: TaskCounts) -> str:
     return recognise(counts).name if settings.task_type == AUTO else settings.task_type
 
 
-def _by_talk(counts: TaskCounts, calls: int) -> Likeness:
+def _by_talk(counts: TaskCounts, calls: int) -> RecognisedType:
     tools = (
         "no tool was used"
         if not calls
         else f"hardly any tool was used ({calls:,} in {counts.messages:,} messages)"
     )
     if counts.files >= NAMING_FILES * counts.talk > 0:
-        return Likeness(
+        return RecognisedType(
             "coding",
             f"looks like coding: {_percent(counts.files, counts.talk)} of its messages name files; {tools}",
         )
     if counts.rules >= RULES:
-        return Likeness(
+        return RecognisedType(
             "support", f"looks like support: its system prompt has rules for serving customers; {tools}"
         )
-    return Likeness("chat", f"looks like chat: {tools}")
+    return RecognisedType("chat", f"looks like chat: {tools}")
 
 
-def _by_tools(counts: TaskCounts, calls: int) -> Likeness:
+def _by_tools(counts: TaskCounts, calls: int) -> RecognisedType:
     kinds: dict[str, list[str]] = {}
     for name in sorted(counts.tools, key=lambda one: (-counts.tools[one], one)):
         if counts.tools[name] > 0:
@@ -205,13 +205,13 @@ def _by_tools(counts: TaskCounts, calls: int) -> Likeness:
     share = f"{_percent(counts.outputs, counts.messages)} of its messages are tool outputs"
     if best != ANY and 2 * by_kind[best] >= calls:
         what = "most of them of" if by_kind[best] < calls else "of"
-        return Likeness(best, f"looks like {best}: {share}, {what} {_listed(kinds[best])}")
+        return RecognisedType(best, f"looks like {best}: {share}, {what} {_listed(kinds[best])}")
     if counts.rules >= RULES and best != "coding":
-        return Likeness(
+        return RecognisedType(
             "support", f"looks like support: its system prompt has rules for serving customers; {share}"
         )
     named = _listed([name for names in kinds.values() for name in names]) or "tools without a name"
-    return Likeness(ANY, f"looks like none of the types: {share}, of {named}")
+    return RecognisedType(ANY, f"looks like none of the types: {share}, of {named}")
 
 
 @lru_cache(maxsize=1 << 12)

@@ -179,7 +179,7 @@ export function apiAt(base = root, token = "") {
     saveRetention: (body) => call("PUT /retention", [], { body }),
     /** @param {Api.SessionLimits} body */
     previewRetention: (body) => call("POST /retention/preview", [], { body }),
-    /** @param {Api.LimitsApplied} body */
+    /** @param {Api.ConfirmedDeletion} body */
     applyRetention: (body) => call("POST /retention/apply", [], { body }),
     /** @param {File} file */
     importFile: (file) => {

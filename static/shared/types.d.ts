@@ -24,6 +24,7 @@ declare namespace Api {
   interface Call { name: string; summary: string; }
   interface Cause { number: number; label: string; tokens: number; }
   interface ChoiceText { name: string; label: string; meaning: string; }
+  interface ConfirmedDeletion { sessions: number; }
   interface Context {
     messages: unknown; format: string; key: string; envelope: Record<string, unknown>; tokens: number;
     certainty: "exact" | "calibrated" | "estimated"; budget: ContextBudget; over_budget: TooLarge | null;
@@ -59,6 +60,7 @@ declare namespace Api {
     dropped: number; images: number; shortened: number; cut_protected: boolean; note: string;
     available: number;
   }
+  interface EmptyBody { }
   interface EventAftermath {
     seen: boolean; files: number; commands: number; errors: number; said: number; tokens: number | null;
     calls: number; complete: boolean;
@@ -100,8 +102,6 @@ declare namespace Api {
   interface KeywordGroup { name: string; share: number; words: string[]; }
   interface LastSummary { id: number; messages: number; tokens: number; at: string; text: string; }
   interface Learnings { learnings: Memory[]; }
-  interface Likeness { name: string; reason: string; }
-  interface LimitsApplied { sessions: number; }
   interface LogEntry { seq: number; id: string; source_id: string | null; }
   interface Memories { memories: Memory[]; }
   interface Memory {
@@ -142,7 +142,6 @@ declare namespace Api {
     settings?: Record<string, unknown> | null; format?: string | null;
   }
   interface NewWebhook { url: string; events?: string[] | null; secret?: string | null; }
-  interface Nothing { }
   interface Ok { ok: boolean; }
   interface Operation {
     n: number; kind: "prune" | "pin" | "unpin" | "drop" | "drop_first" | "unmark" | "restore" | "summary" |
@@ -235,6 +234,7 @@ declare namespace Api {
   }
   interface PushedPositions { host: string; user: string; files: Record<string, string>; }
   interface Range { min: number; max: number; step: number; }
+  interface RecognisedType { name: string; reason: string; }
   interface Region { name: string; tokens: number; certainty: "exact" | "calibrated" | "estimated"; }
   interface Relieved extends Applied { emergency: Emergency; }
   interface Results { results: Hit[]; total: number; next: number | null; }
@@ -279,7 +279,7 @@ declare namespace Api {
   interface SessionLimits { days?: number | null; size_mib?: number | null; user_size_mib?: number | null; }
   interface SessionStrategy { name: string; own: string | null; setting: string; }
   interface SessionTaskType {
-    name: string; setting: string; own: boolean; reason: string; looks_like: Likeness;
+    name: string; setting: string; own: boolean; reason: string; looks_like: RecognisedType;
   }
   interface SessionToDelete {
     id: string; title: string; user: string | null; last_activity: string | null; sessions: number;
@@ -398,11 +398,11 @@ declare namespace Api {
     "POST /sessions/{}/messages": { query: never; body: Append; answer: Appended; };
     "GET /sessions/{}/messages": { query: MessagesQuery; body: never; answer: Page; };
     "GET /sessions/{}/messages/{}": { query: never; body: never; answer: MessageFull; };
-    "POST /sessions/{}/messages/{}/pin": { query: never; body: Nothing; answer: Applied; };
-    "POST /sessions/{}/messages/{}/unpin": { query: never; body: Nothing; answer: Applied; };
-    "POST /sessions/{}/messages/{}/restore": { query: never; body: Nothing; answer: Applied; };
-    "POST /sessions/{}/messages/{}/drop": { query: never; body: Nothing; answer: Applied; };
-    "POST /sessions/{}/messages/{}/drop-first": { query: never; body: Nothing; answer: Applied; };
+    "POST /sessions/{}/messages/{}/pin": { query: never; body: EmptyBody; answer: Applied; };
+    "POST /sessions/{}/messages/{}/unpin": { query: never; body: EmptyBody; answer: Applied; };
+    "POST /sessions/{}/messages/{}/restore": { query: never; body: EmptyBody; answer: Applied; };
+    "POST /sessions/{}/messages/{}/drop": { query: never; body: EmptyBody; answer: Applied; };
+    "POST /sessions/{}/messages/{}/drop-first": { query: never; body: EmptyBody; answer: Applied; };
     "GET /sessions/{}/heaviest": { query: never; body: never; answer: Heaviest; };
     "GET /sessions/{}/heaviest/members": { query: GroupQuery; body: never; answer: GroupMembers; };
     "GET /sessions/{}/archive": { query: WordsQuery; body: never; answer: Archive; };
@@ -411,7 +411,7 @@ declare namespace Api {
     "POST /sessions/{}/prune": { query: never; body: PruneBody; answer: Applied; };
     "GET /sessions/{}/operations": { query: OperationsQuery; body: never; answer: Operations; };
     "GET /sessions/{}/operations/{}": { query: never; body: never; answer: OperationFull; };
-    "POST /sessions/{}/operations/{}/undo": { query: never; body: Nothing; answer: Undone; };
+    "POST /sessions/{}/operations/{}/undo": { query: never; body: EmptyBody; answer: Undone; };
     "POST /sessions/{}/overflow": { query: never; body: OverflowBody; answer: Relieved; };
     "GET /memories": { query: WordsQuery; body: never; answer: Memories; };
     "POST /memories": { query: never; body: NewMemory; answer: Memory; };
@@ -429,12 +429,12 @@ declare namespace Api {
     "POST /proposals/again": { query: never; body: ProposalText; answer: Ok; };
     "GET /sessions/{}/summaries": { query: never; body: never; answer: Summaries; };
     "GET /sessions/{}/summaries/{}": { query: never; body: never; answer: SummaryFull; };
-    "POST /sessions/{}/summaries/{}/expand": { query: never; body: Nothing; answer: Applied; };
+    "POST /sessions/{}/summaries/{}/expand": { query: never; body: EmptyBody; answer: Applied; };
     "POST /sessions/{}/summarize": { query: never; body: SummaryBody; answer: Summarised; };
-    "POST /sessions/{}/summarize/cancel": { query: never; body: Nothing; answer: Ok; };
+    "POST /sessions/{}/summarize/cancel": { query: never; body: EmptyBody; answer: Ok; };
     "GET /settings": { query: never; body: never; answer: SettingsDoc; };
     "PUT /settings": { query: never; body: AnySettings; answer: SettingsDoc; };
-    "POST /settings/reset": { query: never; body: Nothing; answer: SettingsDoc; };
+    "POST /settings/reset": { query: never; body: EmptyBody; answer: SettingsDoc; };
     "POST /settings/suggest": { query: never; body: Suggest; answer: Suggestion; };
     "GET /models": { query: never; body: never; answer: Models; };
     "PUT /models/{}": { query: never; body: ModelRow; answer: Model; };
@@ -443,19 +443,19 @@ declare namespace Api {
     "POST /sessions/{}/resume": { query: never; body: ResumeBody; answer: Resumed; };
     "POST /import": { query: never; body: FileUpload | FormData; answer: Imported; };
     "GET /search": { query: SearchQuery; body: never; answer: Results; };
-    "POST /demo": { query: never; body: Nothing; answer: Session; };
+    "POST /demo": { query: never; body: EmptyBody; answer: Session; };
     "GET /retention": { query: never; body: never; answer: Retention; };
     "PUT /retention": { query: never; body: SessionLimits; answer: Retention; };
     "POST /retention/preview": { query: never; body: SessionLimits; answer: Retention; };
-    "POST /retention/apply": { query: never; body: LimitsApplied; answer: Retention; };
+    "POST /retention/apply": { query: never; body: ConfirmedDeletion; answer: Retention; };
     "GET /webhooks": { query: never; body: never; answer: Webhooks; };
     "POST /webhooks": { query: never; body: NewWebhook; answer: WebhookSecret; };
     "PATCH /webhooks/{}": { query: never; body: WebhookChange; answer: Webhook; };
     "DELETE /webhooks/{}": { query: never; body: never; answer: Ok; };
-    "POST /webhooks/{}/rotate": { query: never; body: Nothing; answer: WebhookSecret; };
-    "POST /webhooks/{}/test": { query: never; body: Nothing; answer: Deliveries; };
+    "POST /webhooks/{}/rotate": { query: never; body: EmptyBody; answer: WebhookSecret; };
+    "POST /webhooks/{}/test": { query: never; body: EmptyBody; answer: Deliveries; };
     "GET /webhooks/{}/deliveries": { query: never; body: never; answer: Deliveries; };
-    "POST /webhooks/{}/deliveries/{}/again": { query: never; body: Nothing; answer: Delivery; };
+    "POST /webhooks/{}/deliveries/{}/again": { query: never; body: EmptyBody; answer: Delivery; };
     "POST /proxy/calls": { query: never; body: ProxiedCall; answer: TakenCall; };
     "POST /follow/positions": { query: never; body: PushedPositions; answer: StoredPositions; };
     "POST /follow/lines": { query: never; body: PushedLines; answer: Pushed; };

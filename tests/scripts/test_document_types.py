@@ -77,7 +77,7 @@ class TestRoutes:
 
     def test_are_by_method_and_path(self) -> None:
         """A part that a route does not have is `never`."""
-        pinning = '"POST /sessions/{}/messages/{}/pin": { query: never; body: Nothing; answer: Applied; };'
+        pinning = '"POST /sessions/{}/messages/{}/pin": { query: never; body: EmptyBody; answer: Applied; };'
         assert f"    {pinning}" in document_types.route_types(routes())
 
     def test_take_a_form_where_a_view_reads_the_request_itself(self) -> None:

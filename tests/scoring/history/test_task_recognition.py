@@ -53,7 +53,7 @@ def looks(messages: list[Message]) -> tuple[str, str]:
     return recognise(History.of(messages).task_counts)
 
 
-class TestLikeness:
+class TestRecognisedType:
     """The recognised task type of a session."""
 
     def test_is_coding_where_files_are_edited_and_commands_run(self) -> None:  # B18

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webapp.access.identity import VIEWER
 from webapp.app import App
-from webapp.bodies import FormatQuery, Nothing, OperationsQuery, OverflowBody, PlanBody, PruneBody
+from webapp.bodies import EmptyBody, FormatQuery, OperationsQuery, OverflowBody, PlanBody, PruneBody
 from webapp.routes.api.routing import NUMBER, Table
 from webapp.services.context.answers import Context
 from webapp.services.planning.answers import Plan
@@ -51,7 +51,7 @@ def get_operation(app: App, session_id: str, n: int) -> OperationFull:
 
 
 @table.post(f"/sessions/<session_id>/operations/{NUMBER}/undo", errors=(404, 409))
-def undo_operation(app: App, session_id: str, n: int, body: Nothing) -> Undone:
+def undo_operation(app: App, session_id: str, n: int, body: EmptyBody) -> Undone:
     """Undo an operation and those after it; 409 if a compaction by the agent is among them."""
     return app.operations.undo(session_id, n)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import (
+    EmptyBody,
     MemoryChange,
     NewMemory,
-    Nothing,
     ProposalText,
     SummaryBody,
     WordsQuery,
@@ -120,12 +120,8 @@ def get_summary(app: App, session_id: str, n: int) -> SummaryFull:
     return app.summarising.one(session_id, n)
 
 
-@table.post(
-    f"/sessions/<session_id>/summaries/{NUMBER}/expand",
-    body=Nothing,
-    errors=(404, 409),
-)
-def expand_summary(app: App, session_id: str, n: int, body: Nothing) -> Applied:
+@table.post(f"/sessions/<session_id>/summaries/{NUMBER}/expand", errors=(404, 409))
+def expand_summary(app: App, session_id: str, n: int, body: EmptyBody) -> Applied:
     """Replace a summary by the messages it covers."""
     return app.summarising.expand(session_id, n)
 
@@ -137,7 +133,7 @@ def summarize_session(app: App, session_id: str, body: SummaryBody) -> Summarise
 
 
 @table.post("/sessions/<session_id>/summarize/cancel", errors=(404,))
-def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
+def cancel_summary(app: App, session_id: str, body: EmptyBody) -> Ok:
     """Cancel the summary in progress; `ok` is false if there is none."""
     app.sessions.get(session_id)
     return Ok(ok=app.background.cancel(session_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webapp.access.identity import VIEWER
 from webapp.app import App
-from webapp.bodies import LimitsApplied, SessionLimits
+from webapp.bodies import ConfirmedDeletion, SessionLimits
 from webapp.routes.api.routing import Table
 from webapp.services.catalog.answers import Retention, RetentionLimits
 
@@ -30,7 +30,7 @@ def preview_retention(app: App, body: SessionLimits) -> Retention:
 
 
 @table.post("/retention/apply", errors=(409,))
-def apply_retention(app: App, body: LimitsApplied) -> Retention:
+def apply_retention(app: App, body: ConfirmedDeletion) -> Retention:
     """Delete now the sessions that the stored limits select; 409 if their number is not the confirmed one."""
     return app.retention.apply(body.sessions)
 

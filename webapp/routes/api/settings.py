@@ -5,7 +5,7 @@ from __future__ import annotations
 from webapp.access.identity import VIEWER
 from webapp.answers import Ok
 from webapp.app import App
-from webapp.bodies import AnySettings, ModelRow, Nothing, Suggest
+from webapp.bodies import AnySettings, EmptyBody, ModelRow, Suggest
 from webapp.routes.api.routing import Table
 from webapp.services.settings.answers import Model, Models, SettingsDoc, Suggestion
 
@@ -25,7 +25,7 @@ def put_settings(app: App, body: AnySettings) -> SettingsDoc:
 
 
 @table.post("/settings/reset")
-def reset_settings(app: App, body: Nothing) -> SettingsDoc:
+def reset_settings(app: App, body: EmptyBody) -> SettingsDoc:
     """Reset all settings to the defaults."""
     return app.settings.reset()
 

@@ -11,7 +11,7 @@ import orjson
 from flask import Response, request
 
 from webapp.app import App
-from webapp.bodies import FileUpload, FormatQuery, Nothing, ResumeBody, SearchQuery
+from webapp.bodies import EmptyBody, FileUpload, FormatQuery, ResumeBody, SearchQuery
 from webapp.bus import Bus
 from webapp.errors import status_of
 from webapp.events import ImportProgressed
@@ -147,6 +147,6 @@ def search_everywhere(app: App, query: SearchQuery) -> Results:
 
 
 @table.post("/demo", status=201)
-def start_demo(app: App, body: Nothing) -> Session:
+def start_demo(app: App, body: EmptyBody) -> Session:
     """Start a demo: a generated session that grows live."""
     return app.demo.start()

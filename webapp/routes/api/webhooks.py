@@ -5,7 +5,7 @@ from __future__ import annotations
 from webapp.access.identity import OPERATOR
 from webapp.answers import Ok
 from webapp.app import App
-from webapp.bodies import NewWebhook, Nothing, WebhookChange
+from webapp.bodies import EmptyBody, NewWebhook, WebhookChange
 from webapp.routes.api.routing import Table, number
 from webapp.services.webhooks.answers import Deliveries, Delivery, Webhook, Webhooks, WebhookSecret
 
@@ -38,13 +38,13 @@ def delete_webhook(app: App, webhook_id: str) -> Ok:
 
 
 @table.post("/webhooks/<webhook_id>/rotate", errors=(404,))
-def rotate_webhook(app: App, webhook_id: str, body: Nothing) -> WebhookSecret:
+def rotate_webhook(app: App, webhook_id: str, body: EmptyBody) -> WebhookSecret:
     """Replace the secret of a webhook at once; only this answer shows the new one."""
     return app.webhooks.rotate(number("webhook", webhook_id))
 
 
 @table.post("/webhooks/<webhook_id>/test", errors=(404, 409))
-def test_webhook(app: App, webhook_id: str, body: Nothing) -> Deliveries:
+def test_webhook(app: App, webhook_id: str, body: EmptyBody) -> Deliveries:
     """Send a message of type `webhook:test`; return the log that includes it."""
     return app.webhooks.test(number("webhook", webhook_id))
 
@@ -56,6 +56,6 @@ def list_deliveries(app: App, webhook_id: str) -> Deliveries:
 
 
 @table.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/again", errors=(404, 409))
-def send_again(app: App, webhook_id: str, delivery_id: str, body: Nothing) -> Delivery:
+def send_again(app: App, webhook_id: str, delivery_id: str, body: EmptyBody) -> Delivery:
     """Send a message again now, with the same id."""
     return app.webhooks.send_again(number("webhook", webhook_id), number("delivery", delivery_id))

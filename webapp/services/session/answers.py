@@ -37,7 +37,7 @@ class Gauge:
 
 
 @answer
-class Likeness:
+class RecognisedType:
     """The task type that a session's messages look like."""
 
     name: str
@@ -55,7 +55,7 @@ class SessionTaskType:
     own: bool
     """True where the setting is this session's own."""
     reason: str
-    looks_like: Likeness
+    looks_like: RecognisedType
 
 
 @answer

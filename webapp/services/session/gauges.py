@@ -17,9 +17,9 @@ from webapp.agents import AGENTS
 from webapp.services.session.answers import (
     Activity,
     Gauge,
-    Likeness,
     OverLimit,
     Proxied,
+    RecognisedType,
     Region,
     SessionStrategy,
     SessionTaskType,
@@ -212,14 +212,14 @@ def _calls_per_turn(session: Session) -> float:
 def task_type_answer(session: Session) -> SessionTaskType:
     """Return the current task type, who chose it, and what the session looks like."""
     settings, counts = session.settings, session.state.facts
-    likeness = recognise(counts)
+    recognised = recognise(counts)
     own = "task_type" in session.row.settings
     return SessionTaskType(
         name=task_type_of(settings, counts),
         setting=settings.task_type,
         own=own,
-        reason=likeness.reason if settings.task_type == AUTO else _chosen(settings.task_type, own),
-        looks_like=Likeness(name=likeness.name, reason=likeness.reason),
+        reason=recognised.reason if settings.task_type == AUTO else _chosen(settings.task_type, own),
+        looks_like=RecognisedType(name=recognised.name, reason=recognised.reason),
     )
 
 

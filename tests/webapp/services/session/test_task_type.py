@@ -27,7 +27,7 @@ from tests.webapp.building import (
 )
 from webapp.app import App
 from webapp.bodies import PlanBody, PruneBody, SessionChange
-from webapp.services.session.answers import Likeness, SessionTaskType
+from webapp.services.session.answers import RecognisedType, SessionTaskType
 from webapp.services.session.session import Session
 from webapp.store.sqlite.migrations import m003_facts_for_task_types
 
@@ -68,7 +68,7 @@ class TestTaskType:
         app.ingest.append_records("s", entries(*work(5), start=10))
         assert of(app).name == "coding"
         assert of(app).reason == "looks like coding: 42 % of its messages are tool outputs, of Bash"
-        assert of(app).looks_like == Likeness(name="coding", reason=of(app).reason)
+        assert of(app).looks_like == RecognisedType(name="coding", reason=of(app).reason)
 
     def test_can_be_chosen_for_one_session_and_reset(self, app: App) -> None:  # B18
         """A choice overrides the recognised type, and null restores it."""
