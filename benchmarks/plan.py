@@ -107,7 +107,8 @@ def made_up(count: int) -> History:
 def with_contents(history: History) -> History:
     """Return the same history with contents as messages of real sessions have them, and a question at its end.
 
-    Some twenty mentions a message, a third of them named before; nine rows an output, two or three mentions each.
+    Each message has about twenty mentions, a third of which were named before; each output has nine rows with two or
+    three mentions.
     """
     rng = random.Random(3)
     recent: list[str] = ["src/app.py"]

@@ -21,7 +21,7 @@ class Fault:
 
 
 class InvalidSettings(ScoringError):
-    """Settings or a budget were refused as a whole. `faults` holds one entry a wrong field."""
+    """Settings or a budget were refused as a whole. `faults` holds one entry for each wrong field."""
 
     def __init__(self, faults: list[Fault]) -> None:
         self.faults = tuple(faults)

@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 # What an agent sends with every call and writes to no transcript: its system prompt and tools.
 UNSEEN_TOKENS = 12_400
-CHARS_A_TOKEN = 3.4
-SECONDS_A_STEP = 41
+CHARS_PER_TOKEN = 3.4
+SECONDS_PER_STEP = 41
 CUT_TO = "20"
 SIZE: Any = {"width": 1280, "height": 1000}
 # High enough that the plan is seen down to its button.
@@ -82,13 +82,13 @@ def rows_of(story: Story) -> Iterator[dict[str, Any]]:
     last = datetime.now(UTC) - timedelta(minutes=story.minutes_ago, seconds=4)
     batches = list(islice(steps(story.seed), story.length))
     batches[0] = [Message("user", (Text(story.title),))]
-    at = last - timedelta(seconds=SECONDS_A_STEP * len(batches))
+    at = last - timedelta(seconds=SECONDS_PER_STEP * len(batches))
     chars, cached, parent = 0, 0, None
     for step in batches:
-        at += timedelta(seconds=SECONDS_A_STEP)
+        at += timedelta(seconds=SECONDS_PER_STEP)
         for message in step:
             name = str(uuid.uuid4())
-            total = UNSEEN_TOKENS + int(chars / CHARS_A_TOKEN)
+            total = UNSEEN_TOKENS + int(chars / CHARS_PER_TOKEN)
             usage = {
                 "input_tokens": 0, "cache_read_input_tokens": cached,
                 "cache_creation_input_tokens": total - cached, "output_tokens": 120,

@@ -188,7 +188,7 @@ class TestDocstrings:
 
     @pytest.mark.parametrize("word", ["What", "Whether", "Where"])
     def test_an_offender_is_seen(self, word: str) -> None:
-        """Only the first word counts."""
+        """Only a question word at the beginning is an offence."""
         assert QUESTION.search(f'    """{word} it is."""')
         assert not QUESTION.search(f'    """Return {word.lower()} it is."""')
 

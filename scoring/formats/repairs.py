@@ -154,7 +154,7 @@ class _Repair:
             self.changed[n] = replace(message, parts=tuple(parts)) if parts else None
 
     def _matched(self, message: Message) -> Message:
-        """Return a message that is a result with the type that its call requires; the same if it has it."""
+        """Return a result with the type that its call requires; the message itself if nothing has to change."""
         format = _format_of(message)
         if format is None or format.matched is None or message.role != "tool" or len(message.results) != 1:
             return message

@@ -34,7 +34,7 @@ class Features(NamedTuple):
     the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` is True if a user wrote
     something (not only tool results handed back), `reasoning_only` for an item with nothing but reasoning. `content` is
     what *Foresight* reads; None if it was not analysed, or by an earlier version. `tool` has the tools of its calls and
-    results, one a line in that order, "" if none is known; `names` parses it. `traces` is what the stages before
+    results, one per line in that order, "" if none is known; `names` parses it. `traces` is what the stages before
     dropping read, stored the same way; None if it was not analysed. `cues` are computed together with the content,
     except that a program wrote a user's message, and that a message holds a compaction. `names_file` is True for a
     message without tools that names a file and whose content was not analysed yet. `ties` are the other names that tie
@@ -175,7 +175,7 @@ def analyse_text(role: str, text: str, tokens: int, lexicon: Lexicon) -> Feature
 
 
 def _named(names: list[str]) -> str:
-    """Return the names of tools as they are stored: one a line, "" if none is known."""
+    """Return the names of tools as they are stored: one per line, "" if none is known."""
     return "\n".join([name.replace("\n", " ") for name in names]) if any(names) else ""
 
 

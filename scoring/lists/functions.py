@@ -5,7 +5,7 @@ A history is a list in any wire format; the result has the same format and holds
 the same for OpenAI and Anthropic. Without `format` such a list is read as OpenAI's. Anthropic's and Gemini's lists have
 to begin with the user, and so does a list in another format for a model of these providers.
 
-By default these functions use the preset *Blueprint*: its windows, four characters a token, 80 %. Nothing is changed
+By default these functions use the preset *Blueprint*: its windows, four characters per token, 80 %. Nothing is changed
 in place. A list that is too large raises no error; the result reports it.
 """
 

@@ -80,7 +80,7 @@ CHOICES: Mapping[str, Mapping[str, Choice]] = MappingProxyType(
         ),
         "counting": _table(
             Choice("tokenizer", "The model's tokenizer", "counts tokens"),
-            Choice("four_characters", "Four characters a token", "counts four characters as a token"),
+            Choice("four_characters", "Four characters per token", "counts four characters as a token"),
         ),
     }
 )

@@ -117,7 +117,7 @@ class Settings:
     windows: Literal["current", "blueprint"] = "current"
     """The table of windows: `current`, or the one that *Blueprint* was written for."""
     counting: Literal["tokenizer", "four_characters"] = "tokenizer"
-    """`tokenizer`, or four characters a token as *Blueprint* counts."""
+    """`tokenizer`, or four characters per token as *Blueprint* counts."""
     auto_summarize: bool = False
     """Summarise automatically when one of the triggers is reached."""
     max_messages_before_summary: int = 30

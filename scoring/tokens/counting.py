@@ -35,7 +35,7 @@ MEDIA_TOKENS: Mapping[str, int] = {
 # The kind of a "medium" that is a tool's definition: a result of tool search names it, the provider inserts it.
 DEFINITION = "definition"
 # The kind of a "medium" that is an encrypted part of a result, which only the provider reads: Codex estimates it at 9
-# bytes for 16 characters, and 4 bytes a token.
+# bytes for 16 characters, and 4 bytes per token.
 ENCRYPTED = "encrypted"
 _ENCRYPTED_TOKENS = 9 / 64
 OTHER_MEDIA_TOKENS = 1_600
@@ -58,7 +58,7 @@ class Estimator:
 
 
 class FourCharacters:
-    """Counts four characters a token and adds nothing for a message: the preset *Blueprint*."""
+    """Counts four characters per token and adds nothing for a message: the preset *Blueprint*."""
 
     message_overhead = 0
     call_overhead = 0

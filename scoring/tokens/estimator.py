@@ -89,7 +89,7 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0xFF00, 0xFFEF, 0.0, 0.95),  # full-width forms
     (0x1D400, 0x1D7FF, 0.0, 3.0),  # letters of mathematics
     (0x1F000, 0x1F1E5, 0.0, 3.0),
-    (0x1F1E6, 0x1F1FF, 0.0, 2.0),  # flags, two a flag
+    (0x1F1E6, 0x1F1FF, 0.0, 2.0),  # flags, two per flag
     (0x1F200, 0x1F67F, 0.0, 2.0),  # emoji
     (0x1F680, 0x1F8FF, 0.0, 2.4),
     (0x1F900, 0x1F9FF, 0.0, 2.3),

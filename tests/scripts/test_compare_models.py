@@ -44,7 +44,7 @@ class TestDisagreements:
         assert list(disagreements([Published("gemini-2.5-pro", limit=1_000_000)])) == []
 
     def test_name_the_model_the_figure_and_both_values(self) -> None:
-        """One line a figure."""
+        """One line for each figure."""
         other = from_litellm({"claude-opus-4-5": litellm_row(output_cost_per_token=3e-05)})
         assert list(disagreements(other)) == [
             "claude-opus-4-5 (claude-opus-4-5): output_price is 25 here, 30 there"

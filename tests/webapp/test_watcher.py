@@ -46,7 +46,7 @@ class TestWatcher:
     """Starts, follows, stops."""
 
     def test_brings_in_what_is_there_and_what_comes(self, place: Place) -> None:  # X12
-        """A file of before, a line of now, a file that is new."""
+        """It reads an existing file, a line that is appended to it, and a new file."""
         place.write(row(0))
         watcher = place.app.watcher
         watcher.start()

@@ -117,7 +117,7 @@ class Gate:
         return not self.requires_token() if held is None else self.tokens.is_still_valid(held)
 
     def identify(self, environ: Environ) -> Identity | Refusal | None:
-        """Return the identity of a request, None if it has none, or why its token is not even looked at.
+        """Return the identity of a request, None if it has none, or a refusal if too many wrong tokens came before.
 
         Raises:
             StoreError: the tokens cannot be read.

@@ -83,7 +83,7 @@ def prune(
     """Prune the message list in FILE (- reads stdin).
 
     Messages that belong together are kept or dropped together. FILE holds a list of messages or a request body as
-    JSON, or one message a line. The result is in the same format; messages that stay are unchanged.
+    JSON, or one message per line. The result is in the same format; messages that stay are unchanged.
     """
     value, lines = read_list(file)
     known = None if wire_format == "auto" else wire_format
@@ -97,7 +97,7 @@ def prune(
 
 
 def read_list(file: Path) -> tuple[Any, bool]:
-    """Return the value in a file, and True if it had one message a line. Half a surrogate pair becomes U+FFFD.
+    """Return the value in a file, and True if it had one message per line. Half a surrogate pair becomes U+FFFD.
 
     Raises:
         Malformed: it is not UTF-8 or not JSON; the message names file and line.

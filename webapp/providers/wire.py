@@ -58,9 +58,10 @@ def body_of(endpoint: Endpoint, question: Question) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer while it arrives: `finished` once the server has ended it, `stopped` says why if the model had not.
+    """An answer while it arrives.
 
-    `key` is the endpoint's, which no message shows.
+    `finished` is true once the server has ended it; `stopped` is the reason why the model could not finish it. `key` is
+    the endpoint's, which no message shows.
     """
 
     key: str = field(default="", repr=False)

@@ -116,7 +116,7 @@ class SearchFilter(NamedTuple):
 
 
 class WordIndex(ABC):
-    """The words of entries, a row an entry, and those of memories and learnings. Writes belong inside `write()`."""
+    """The words of entries, one row per entry, and those of memories and learnings. Writes belong inside `write()`."""
 
     @abstractmethod
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:

@@ -57,7 +57,7 @@ NO_ROWS = Rows(array("I"), b"", array("I"), array("I"), array("I"), array("I"))
 class Content:
     """Mentions, stems and rows of one message; read only.
 
-    `names` are its names in order, one a line, `lines` the hashes of its text lines; the mentions at the positions
+    `names` are its names in order, one per line, `lines` the hashes of its text lines; the mentions at the positions
     0, 1, ... are the names and then the lines. `words` is its length in words, `asks` is True if it asks something in
     words. `alike` are the mentions that occur only in lines of an output that differ just in codes and numbers. Stored
     columns are unpacked on access, because usually only the mentions are needed.

@@ -16,7 +16,7 @@ from scoring.units import waiting
 
 # Summaries of real sessions took 2.2 to 4.4 tokens for each word written (paths and values take many), and never more
 # than 3.3 for each word allowed. So a summary is cut to its reserve only if it is denser than all of those.
-TOKENS_A_WORD = 4
+TOKENS_PER_WORD = 4
 # Below this the five headings alone would fill it.
 LEAST_SUMMARY = 120
 # A summary that takes more than this share of what it covers frees too little.
@@ -50,7 +50,7 @@ def _cover(given: StrategyInput) -> Cover | None:
     rules = given.settings
     history, costs, room = given.history, given.history.unit_tokens, given.room + given.history.summary_tokens
     whole = room + sum([costs[head] for head in given.protected])
-    most = min(rules.summary_words * TOKENS_A_WORD, share_of(whole, rules.summary_percent), room)
+    most = min(rules.summary_words * TOKENS_PER_WORD, share_of(whole, rules.summary_percent), room)
     left = sum([costs[head] for head in given.candidates])
     heads: list[int] = []
     covered = messages = tokens = 0

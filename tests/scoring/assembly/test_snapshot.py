@@ -57,7 +57,7 @@ class TestTheRules:
         assert AssemblyConfig.of(None) == AssemblyConfig()
 
     def test_count_as_the_settings_say(self) -> None:
-        """*Blueprint* counts four characters a token, unless a counter is passed."""
+        """*Blueprint* counts four characters per token, unless a counter is passed."""
         assert AssemblyConfig(BLUEPRINT).counts is FOUR_CHARACTERS
         assert AssemblyConfig(BLUEPRINT, counter=ESTIMATOR).counts is ESTIMATOR
 

@@ -17,7 +17,7 @@ from tests.scoring.builders import BALANCED, any_messages, calls, history_of, re
 
 
 class TestHistory:
-    """Columns with one entry a message."""
+    """Columns with one entry per message."""
 
     def test_notes_who_speaks_where(self) -> None:
         """The positions of system messages and of the user's own words are stored."""
@@ -28,7 +28,7 @@ class TestHistory:
         assert len(history) == 5
 
     def test_counts_as_the_settings_say(self) -> None:  # B6
-        """*Blueprint* counts four characters a token, without an overhead for messages."""
+        """*Blueprint* counts four characters per token, without an overhead for messages."""
         assert History.of([user("x" * 41)], settings=BLUEPRINT).tokens == [11]
         assert History.of([user("a b c d")], settings=BLUEPRINT).tokens == [2]
         assert History.of([user("a b c d")], settings=BALANCED).tokens == [4 + MESSAGE_OVERHEAD]

@@ -44,7 +44,7 @@ class TestShortening:
 
 
 class TestPlan:
-    """A plan with more shortened."""
+    """A plan in which outputs are shortened by hand, too."""
 
     def test_says_what_is_shortened_and_what_that_frees(self) -> None:  # X1, X3
         """The rest is as it was; every position is in one of the three."""

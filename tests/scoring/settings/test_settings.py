@@ -32,7 +32,7 @@ class TestPresets:
         assert BLUEPRINT.counting == "four_characters"
 
     def test_foresight_is_the_default(self) -> None:  # X8, X9, B18
-        """Five signals of 100 points, no tail, user words 20,000 tokens or 30 %, aim 60 %, not by itself."""
+        """Its weights, tail, share of user words, target and aim are these, and it does not prune by itself."""
         default = PRESETS[DEFAULT_PRESET]
         assert default == FORESIGHT == Settings()
         assert default.strategy == "foresight"
@@ -117,7 +117,7 @@ class TestRefusal:
         ],
     )
     def test_names_every_wrong_field(self, data: dict[Any, Any], fields: int) -> None:  # B16
-        """Negative, absurd, NaN, infinite, bool, string, unknown: one fault a field, none guessed at."""
+        """Negative, absurd, NaN, infinite, bool, string, unknown: one fault for each field, none guessed at."""
         with pytest.raises(InvalidSettings) as refused:
             Settings.from_dict(data)
         assert len({fault.field for fault in refused.value.faults}) == len(refused.value.faults) == fields

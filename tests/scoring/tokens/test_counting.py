@@ -95,7 +95,7 @@ class TestMessages:
         assert estimate_message_tokens(more) > estimate_message_tokens(less)
 
     def test_count_characters_and_not_bytes(self) -> None:  # P8
-        """A text in two-byte letters of as many characters costs as much at four characters a token."""
+        """A text in two-byte letters of as many characters costs as much at four characters per token."""
         both = (estimate_message_tokens(user(t), FOUR_CHARACTERS) for t in ("abcdefgh", "абвгдежз"))
         assert list(both) == [2, 2]
 
@@ -109,7 +109,7 @@ class TestMessages:
         )
 
     def test_cost_their_characters_alone_in_blueprint(self) -> None:  # B6
-        """Four characters a token, rounded up a text, nothing around it."""
+        """Four characters per token, rounded up for each text, nothing around it."""
         assert estimate_message_tokens(user("x" * 9), FOUR_CHARACTERS) == 3
         assert estimate_message_tokens(Message("user", (Text(""),)), FOUR_CHARACTERS) == 0
 

@@ -77,7 +77,7 @@ class TestACounterOfAModel:
         assert cost(found, CLAUDES) - cost(none, CLAUDES) == CLAUDE.definition
 
     def test_counts_an_encrypted_part_of_a_result_by_its_length(self) -> None:  # P8
-        """Its text is not in the transcript: 9 bytes for 16 characters, and 4 bytes a token."""
+        """Its text is not in the transcript: 9 bytes for 16 characters, and 4 bytes per token."""
         hidden = Message("tool", (ToolResult("1", "", media=(Media(ENCRYPTED, size_bytes=6_400),)),))
         none = Message("tool", (ToolResult("1", ""),))
         assert cost(hidden, CLAUDES) - cost(none, CLAUDES) == 900

@@ -103,7 +103,7 @@ class TestTheModule:
     """The module `python -m webapp`."""
 
     def test_is_the_command(self) -> None:
-        """The module has the same exit codes."""
+        """It runs `coppice`, with the same errors and exit codes."""
         done = subprocess.run(
             [sys.executable, "-m", "webapp", "nothing"], check=False, cwd=ROOT, capture_output=True, text=True
         )

@@ -40,7 +40,7 @@ MOST = 100_000_000
 
 
 def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -> Usage | None:
-    """Return the usage that a program reports, None for none.
+    """Return the usage that a program reports, or None if it reports none.
 
     Thoughts that are not in the messages of the `answer` are not sent again with the next call.
 

@@ -134,7 +134,7 @@ class ProxyScripts:
             self._worker.put(event.session_id)
 
     def _concerns(self, session_id: str) -> bool:
-        """Return whether a session's calls go through the proxy, or went before the server was started."""
+        """Return whether calls of a session go through the proxy, or did so before the server was started."""
         if session_id.startswith(ID_PREFIX) or self._followed.link(session_id) is not None:
             return True
         folder = hints.proxy_folder()

@@ -271,7 +271,7 @@ class SessionState:
         self.facts.add(features)
 
     def remember_gauge(self, tokens: int, *, grown: bool = False) -> None:
-        """Add a point to the trail; `grown`: more came of the message whose point was added last."""
+        """Add a point to the trail; with `grown`, replace the last one, because its message has grown."""
         if grown:
             if not self.skipped and self.trail:
                 self.trail[-1] = tokens

@@ -18,7 +18,7 @@ def with_sub_agents(store: Store, session_id: str) -> list[str]:
 
 
 def root_of(session_id: str, parents: Mapping[str, str | None]) -> str:
-    """Return the session at the top of those that started each other; `parents` has the parent of each."""
+    """Return the topmost ancestor of a session. `parents` maps each session to the one that started it."""
     seen = {session_id}
     while (parent := parents.get(session_id)) is not None and parent not in seen:
         seen.add(parent)

@@ -24,9 +24,9 @@ from webapp.store.log import MessageRow
 from webapp.store.operations import Facts
 from webapp.store.summaries import SummaryRow
 
-# Words to ask a model for, per token that it may use: its prose takes one and a half tokens a word, its paths
+# Words to ask a model for, per token that it may use: its prose takes one and a half tokens per word, its paths
 # more.
-WORDS_A_TOKEN = 1 / 3
+WORDS_PER_TOKEN = 1 / 3
 LEAST_WORDS = 50
 
 
@@ -83,7 +83,7 @@ class PlanSummaries:
             return None
         with self._store.read():
             span = self._span(session, planned, frozenset(summary.covers))
-        words = max(LEAST_WORDS, int(summary.tokens * WORDS_A_TOKEN))
+        words = max(LEAST_WORDS, int(summary.tokens * WORDS_PER_TOKEN))
         text = self._summarising.text_for(
             session, span, cancelled, ask=ask, most_tokens=summary.tokens, most_words=words
         )

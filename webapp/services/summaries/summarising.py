@@ -63,7 +63,7 @@ MADE_ALREADY = "a summary is being made already"
 
 @contextmanager
 def only_summary(environment: Environment, session_id: str) -> Iterator[threading.Event]:
-    """Keep others from summarising the session meanwhile, in every worker; yield what is set when it is cancelled.
+    """Hold the lease on summaries of a session, over all workers; yield an event that is set when it is cancelled.
 
     Raises:
         Conflict: a summary of the session is being made already.
@@ -189,7 +189,7 @@ class SummaryText:
 
 
 class Summarising:
-    """The use cases of summaries. `writer` is the model that is configured, None for none."""
+    """The use cases of summaries. `writer` is the configured model, None without one."""
 
     def __init__(
         self, environment: Environment, histories: Histories, writer: SummaryWriter | None = None

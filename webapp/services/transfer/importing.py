@@ -59,7 +59,7 @@ class Importing:
         progress: Callable[[int, int], None] | None = None,
         place: Path | None = None,
     ) -> list[ImportedSession]:
-        """Import a file, its bytes or an open one that can be sought in; return one entry a session in it.
+        """Import a file, its bytes or an open one that can be sought in; return one entry for each session in it.
 
         `place` is its path on this machine, for callers that may name files there: files beside it are read
         too. Only the last part of `name` counts, and it is never opened. `progress` is called with the number

@@ -107,7 +107,7 @@ def is_lines(content: Content) -> bool:
 
 
 def _by_lines(content: Content) -> Document:
-    """Read a message a line; one line alone may be a whole body."""
+    """Read one message per line; one line alone may be a whole body."""
     document = Document([])
     for item in lines_of(content.blocks()):
         if isinstance(item, Problem):

@@ -75,7 +75,7 @@ WRITING = (
 
 
 class Connections(Engine):
-    """Opens the database, one connection a thread, and runs statements on the calling thread's."""
+    """Opens the database, one connection per thread, and runs statements on the calling thread's."""
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
         super().__init__(str(path))

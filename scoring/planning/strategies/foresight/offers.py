@@ -21,7 +21,7 @@ from scoring.planning.strategies.foresight.worth import Coverage
 LEAST_TO_SHORTEN = 80  # an output of fewer tokens is never shortened: it is kept whole or dropped
 LEAST_SAVING = 0.8  # a shortened unit costs at most this share of the whole one
 STALE_BELOW = 0.6  # with less than this share of its gain left, an offer's form is chosen again
-# In much longer histories a shortened offer that lost much only loses rows, instead of being cut again.
+# With more than twice as many messages, a shortened offer that lost much of its gain is not cut again; it loses rows.
 EXACT_UNITS = 4_000
 
 MessageRow = tuple[int, int]  # the position of a message and the number of one of its rows

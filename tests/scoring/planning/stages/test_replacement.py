@@ -78,7 +78,7 @@ class TestCosts:
     def test_are_rather_too_high_than_too_low(
         self, counter: object, at: str, messages: list[Message]
     ) -> None:  # X7, C3
-        """Costs are not underestimated, with the estimator and with four characters a token, and with times."""
+        """Costs are not underestimated, with the estimator and with four characters per token, and with times."""
         messages = [replace(one, at=at) for one in messages]
         history = History.of(messages, counter)  # type: ignore[arg-type]
         history.dated = bool(at)

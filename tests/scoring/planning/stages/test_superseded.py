@@ -49,7 +49,7 @@ class TestReads:
         assert found(shell, read("2", "/repo/src/b/../a.py")) == [(1, 3)]
 
     def test_include_parts_that_a_whole_read_shows(self) -> None:  # X7
-        """Up to the line that reading tools show unasked."""
+        """A part counts as shown up to the last line that reading tools show without being asked for more."""
         part = read("1", "a.py", file_text("a.py", 20), offset=100, limit=20)
         beyond = read("2", "a.py", file_text("a.py", 20), offset=3_000, limit=20)
         assert found(part, beyond, read("3", "a.py", file_text("a.py", 200))) == [(1, 5)]

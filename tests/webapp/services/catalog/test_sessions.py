@@ -322,7 +322,7 @@ class TestDamagedValues:
 
     @pytest.mark.parametrize("value", ["''", "'{'", "x'ff00'", "9e999", "1.5"])
     def test_of_another_type_hide_no_session(self, app: App, value: str) -> None:
-        """A file of SQLite takes any value in any column; each of a session's row is tried."""
+        """SQLite accepts any value in any column, so each column of a session's row gets a wrong one."""
         if not isinstance(app.config.database, Path):
             pytest.skip("a column of PostgreSQL holds its own type only")
         for name in ("s", "t"):

@@ -33,7 +33,7 @@ def pieces(message: dict[str, Any]) -> list[Any]:
     """Return the events of a chat completion, each text in pieces of two characters."""
 
     def cut(value: Any) -> list[Any]:
-        """Return the value in pieces; the first one has all that is no growing text."""
+        """Return the value in pieces. Only texts are cut; all other values are in the first piece."""
         if isinstance(value, str):
             return [value[at : at + 2] for at in range(0, len(value), 2)] or [""]
         if not isinstance(value, dict):
