@@ -1,22 +1,22 @@
 """Gemini CLI."""
 
 from webapp.agents.agent import Agent, FileImport, Transcripts
-from webapp.agents.gemini_cli import decoder, items, transcript
+from webapp.agents.gemini_cli import decoder, files, items, transcript
 
 AGENT = Agent(
-    source=decoder.SOURCE,
+    source=files.SOURCE,
     label="Gemini CLI",
     legacy=True,
     usual_model="gemini-3.8-flash",
     wire_format="gemini",
     variable="GEMINI_CLI_HOME",
-    roots=decoder.roots,
-    discover=decoder.discover,
+    roots=files.roots,
+    discover=files.discover,
     endings=(".jsonl", ".json"),
     reader=decoder.reader,
     files=FileImport(
         match_score=items.match_score,
-        origin=decoder.origin,
+        origin=files.origin,
         decode=decoder.decode,
         is_document=items.is_document,
         begins=items.begins_document,
@@ -25,6 +25,6 @@ AGENT = Agent(
         write=transcript.write,
         folder=transcript.folder,
         command=lambda session: ["gemini", "--resume", session],
-        cwd_of=decoder.cwd_of,
+        cwd_of=files.cwd_of,
     ),
 )

@@ -8,23 +8,15 @@ yields what changed since its `state`.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
-from pathlib import Path, PurePath
 from typing import Any
 
 from scoring.messages import Message
+from webapp.agents.gemini_cli.files import cwd_of
 from webapp.agents.gemini_cli.items import is_summary, kind_of, messages_of, unread, usage_of
-from webapp.agents.reading.finding import (
-    folder_of,
-    leads_out,
-    read_file,
-    read_head,
-    reason_of,
-    session_in,
-    transcripts_below,
-)
+from webapp.agents.reading.finding import read_file, reason_of
 from webapp.agents.reading.json_elements import read_object
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
@@ -46,7 +38,6 @@ from webapp.agents.records import (
     Compaction,
     Entry,
     EntryKind,
-    Origin,
     Problem,
     Record,
     Rewind,
@@ -54,45 +45,7 @@ from webapp.agents.records import (
     Unknown,
 )
 
-SOURCE = "gemini-cli"
 MAX_DOCUMENT = 64 << 20
-_HEAD = 4096  # bytes, of which the first contain the session's id
-
-
-def roots(env: Mapping[str, str]) -> list[Path]:
-    """Return the folder with projects, existing or not: below GEMINI_CLI_HOME, else below the home folder."""
-    return [folder_of(env, "GEMINI_CLI_HOME") / ".gemini" / "tmp"]
-
-
-def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Return the sessions below `root`, newest first. Reads the first bytes of each, which contain its id."""
-    return transcripts_below(root, (".jsonl", ".json"), SOURCE, _describe)
-
-
-def _describe(path: Path) -> Origin:
-    folder, above = path.parent.name, path.parent.parent.name
-    if path.suffix == ".json" and (
-        not path.name.startswith("session-") or path.with_suffix(".jsonl").exists()
-    ):
-        return Origin()  # a document that was resumed continues in lines
-    if folder == "chats":
-        head = read_head(path, _HEAD)
-        session = session_in(head)
-        if session is None and len(head) < _HEAD and _is_unfinished(path, head):
-            return Origin()  # its id is still being written
-        return Origin(session or path.stem)
-    return Origin(f"{folder}.agent-{path.stem}", folder, None, "sub-agent") if above == "chats" else Origin()
-
-
-def _is_unfinished(path: Path, head: bytes) -> bool:
-    """Return whether the first row is not complete yet, or the agent has emptied a document to write it again."""
-    return not head if path.suffix == ".json" else b"\n" not in head
-
-
-def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
-    """Return the session of an imported file: by its place among the agent's files, else by its first bytes."""
-    found = _describe(Path(path)) if on_disk else Origin()
-    return found if found.session_id is not None else Origin(session_in(head))
 
 
 def reader(file: TranscriptFile, position: Position) -> Reader:
@@ -100,23 +53,6 @@ def reader(file: TranscriptFile, position: Position) -> Reader:
     if file.path.suffix == ".json":
         return WholeReader(file, position, read)
     return LineReader(file, position, lambda file: Decoder(cwd=cwd_of(file.path)))
-
-
-def cwd_of(file: Path) -> str | None:
-    """Return the working directory of a session by its file: the agent notes it beside the folder of chats.
-
-    A path that is not absolute is only a name.
-    """
-    chats = next((folder for folder in file.parents if folder.name == "chats"), None)
-    if chats is None or not chats.is_absolute():
-        return None
-    note = chats.with_name(".project_root")
-    if leads_out(note, note.parent):
-        return None
-    try:
-        return read_file(note).decode("utf-8", "replace").strip() or None
-    except OSError:
-        return None
 
 
 class Decoder:

@@ -20,9 +20,8 @@ from tests.webapp.agents.gemini_cli.parallel_calls import (
 )
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.gemini_cli import decoder as gemini_cli
+from webapp.agents.gemini_cli import files
 from webapp.agents.gemini_cli.decoder import Decoder
-from webapp.agents.reading.readers import LineReader, WholeReader
-from webapp.agents.reading.text import Content
 from webapp.agents.records import (
     Compaction,
     Entry,
@@ -42,7 +41,7 @@ DOCUMENT = CHATS / "session-2025-11-02T12-00-cccccccc.json"
 
 def at(path: Path) -> TranscriptFile:
     """Return a session file as discovery finds it."""
-    return TranscriptFile(path, "s", None, gemini_cli.SOURCE)
+    return TranscriptFile(path, "s", None, files.SOURCE)
 
 
 class TestLines:
@@ -238,68 +237,6 @@ class TestDocuments:
         assert "no list of messages" in str(list(gemini_cli.read(at(path), {})))
         monkeypatch.setattr(gemini_cli, "MAX_DOCUMENT", 1)
         assert "largest allowed" in str(list(gemini_cli.read(at(path), {})))
-
-
-class TestDiscovery:
-    """Finding sessions."""
-
-    def test_finds_both_layouts_and_sub_agents(self) -> None:  # X12
-        """The id is in the file, and a session below another is its sub-agent."""
-        files = {f.path.name: f for f in gemini_cli.discover(ROOT)}
-        main = files[LINES.name]
-        assert main.session_id == "aaaaaaaa-0000-4000-8000-000000000001"
-        assert (files["bbbb.jsonl"].session_id, files["bbbb.jsonl"].parent_id) == (
-            f"{main.session_id}.agent-bbbb", main.session_id,
-        )  # fmt: skip
-        assert isinstance(gemini_cli.reader(files[DOCUMENT.name], {}), WholeReader)
-        assert isinstance(gemini_cli.reader(main, {}), LineReader)
-
-    @pytest.mark.parametrize("name", [LINES.name, DOCUMENT.name, "parent/bbbb.jsonl"])
-    def test_knows_the_working_directory(self, tmp_path: Path, name: str) -> None:
-        """The agent notes it in the project's folder; sessions of the main agent do not name it."""
-        file = tmp_path / "garden" / "chats" / name
-        file.parent.mkdir(parents=True)
-        (tmp_path / "garden" / ".project_root").write_text("/home/ada/garden\n")
-        facts_of = {"sessionId": "s", "projectHash": "h"}
-        message = {"id": "a", "type": "user", "content": "x"}
-        rows = [{**facts_of, "messages": [message]}] if file.suffix == ".json" else [facts_of, message]
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        [found] = gemini_cli.discover(tmp_path)
-        chunks = list(gemini_cli.reader(found, {}).read())
-        assert facts([r for chunk in chunks for r in chunk.records], Meta, "cwd") == ["/home/ada/garden"]
-        content = Content(file.read_bytes())
-        assert facts(gemini_cli.decode(content, found), Meta, "cwd") == ["/home/ada/garden"]
-        assert facts(gemini_cli.decode(content, at(Path(file.name))), Meta, "cwd") == []
-
-    def test_finds_a_resumed_document_once(self, tmp_path: Path) -> None:
-        """The agent copies it into a file of lines and continues there; the document has the title of then."""
-        for name in ("session-a.json", "session-a.jsonl"):
-            (tmp_path / "chats").mkdir(exist_ok=True)
-            (tmp_path / "chats" / name).write_text('{"sessionId": "s"}\n')
-        assert [f.path.name for f in gemini_cli.discover(tmp_path)] == ["session-a.jsonl"]
-
-    def test_waits_for_the_id_of_a_session(self, tmp_path: Path) -> None:
-        """A file that was just created or emptied would otherwise be a second session, named after the file."""
-        chats = tmp_path / "chats"
-        chats.mkdir()
-        (chats / "session-a.jsonl").write_text('{"sessionI')
-        (chats / "session-b.json").write_text("")
-        assert list(gemini_cli.discover(tmp_path)) == []
-        for name in ("session-a.jsonl", "session-b.json"):
-            (chats / name).write_text(f'{{"sessionId": "id of {name}"}}\n')
-        assert {f"id of {f.path.name}" == f.session_id for f in gemini_cli.discover(tmp_path)} == {True}
-
-    def test_names_a_session_without_an_id_after_its_file(self, tmp_path: Path) -> None:
-        """Its first row, or its document, is there, so no id will follow."""
-        (tmp_path / "chats").mkdir()
-        (tmp_path / "chats" / "session-a.jsonl").write_text('{"kind": "main"}\n')
-        (tmp_path / "chats" / "session-b.json").write_text('{"messages": []}')
-        assert {f.session_id for f in gemini_cli.discover(tmp_path)} == {"session-a", "session-b"}
-
-    def test_follows_the_environment(self) -> None:
-        """The folder is GEMINI_CLI_HOME or in the home folder."""
-        assert gemini_cli.roots({"HOME": "/h"}) == [Path("/h/.gemini/tmp")]
-        assert gemini_cli.roots({"GEMINI_CLI_HOME": "/g", "HOME": "/h"}) == [Path("/g/.gemini/tmp")]
 
 
 class TestSharedSamples:
