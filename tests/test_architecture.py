@@ -210,7 +210,7 @@ class TestOurImports:
         assert not found, "\n" + "\n".join(found)
 
     def test_take_what_a_room_of_scoring_offers_from_the_room(self) -> None:
-        """Then a file can move within its room."""
+        """A file can move within its room without a change elsewhere."""
         modules = read_modules()
         webapp = [one for one in modules.values() if is_within(one.name, "webapp")]
         found = [line for one in webapp for line in reaching_in(one, modules)]

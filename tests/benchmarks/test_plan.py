@@ -24,7 +24,7 @@ class TestLists:
     """Bare lists, pruned by both."""
 
     def test_are_pruned_by_both_side_by_side(self) -> None:
-        """As OpenAI's, with a figure for each and for both together."""
+        """OpenAI's pruning is measured beside ours, with a figure for each and for both together."""
         for make in (_worked, _talked):
             messages = make(24)
             assert recognise(messages).name == "openai"

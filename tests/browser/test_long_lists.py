@@ -58,7 +58,7 @@ class TestWindowing:
         expect(page.get_by_role("table", name="Messages")).to_have_attribute("aria-rowcount", f"{LONG + 202}")
 
     def test_leaves_no_nodes_of_removed_rows(self, page: Page, server: Server) -> None:
-        """However far the reader scrolls, the number of nodes for each row stays the same."""
+        """The number of nodes for each row stays the same, however far the reader scrolls."""
         open_session(page, server, long_session(server))
         nodes = "(({childNodes, children}) => childNodes.length / children.length)"
         for place in ("20000", "40000", "20000"):

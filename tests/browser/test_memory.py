@@ -56,7 +56,7 @@ class TestMemoryPage:
         expect(page.get_by_role("button", name="Edit: it is so")).to_be_focused()
 
     def test_shows_what_is_changed_elsewhere(self, page: Page, server: Server) -> None:  # M8
-        """As on another page or by a program; a text that is being edited stays as it is typed."""
+        """A change by another page or a program is shown; a text that is being edited stays as it is typed."""
         kept = server.app.memory.add("memory", "the parser lives in src/parser.py").id
         open_live(page, server, "/memory")
         rows = page.locator(".hit")

@@ -93,7 +93,7 @@ class TestFocus:
         expect(page.locator("heavy-panel :focus")).to_have_count(1)
 
     def test_goes_from_an_open_plan_to_the_panel_that_a_key_opens(self, page: Page, server: Server) -> None:
-        """Also if a control of the plan had it: the tab of the panel that is shown gets it."""
+        """The tab of the panel that is shown gets the focus, even if a control of the plan had it."""
         open_session(page, server, managed(server, 60))
         expect(page.get_by_role("button", name=APPLY)).to_be_visible()
         page.get_by_label("Cut to").focus()
@@ -103,7 +103,7 @@ class TestFocus:
     def test_stays_in_the_tab_order_when_a_plan_without_an_opener_closes(
         self, page: Page, server: Server
     ) -> None:
-        """As after a link to a plan: the tab of the panel that is shown then gets it."""
+        """After a link to a plan, for example, the focus goes to the tab of the panel that is shown then."""
         page.goto(f"{server.url}/sessions/{managed(server, 60)}#plan")
         expect(page.get_by_role("heading", name="Prune to 60 %")).to_be_focused()
         page.keyboard.press("Escape")

@@ -98,7 +98,7 @@ class TestRetention:
         assert "old" not in [one.id for one in server.app.sessions.list()]
 
     def test_show_what_is_set_elsewhere(self, page: Page, server: Server) -> None:
-        """As on another page, without a reload."""
+        """A change made on another page is shown without a reload."""
         open_live(page, server, "/settings")
         page.locator("retention-panel").scroll_into_view_if_needed()
         days = page.locator("#retention").get_by_label("Not used for")

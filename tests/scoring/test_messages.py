@@ -78,7 +78,7 @@ class TestJson:
 
     @given(any_messages)
     def test_brings_back_an_equal_message(self, messages: list[Message]) -> None:
-        """Whatever the parts."""
+        """That holds for parts of every kind."""
         for one in messages:
             assert message_from_dict(json.loads(json.dumps(message_to_dict(one)))) == one
 

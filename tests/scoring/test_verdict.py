@@ -81,7 +81,7 @@ class TestBelowTheTarget:
         assert verdict(growth=700, clear=reads(calls=50), calls_per_turn=2).kind == "clear"
 
     def test_believes_no_pace_for_longer_than_a_hundred_calls(self) -> None:  # X18
-        """However slowly the context grows."""
+        """That is the most that is promised, however slowly the context grows."""
         assert verdict(growth=1, clear=reads(calls=150)).kind == "fine"
 
     def test_asks_for_nothing_that_gains_little(self) -> None:  # X9, X18
@@ -108,7 +108,7 @@ class TestBelowTheTarget:
         ],
     )
     def test_words_what_is_redundant(self, clear: Clearing, words: str) -> None:  # X18
-        """By file where it is one, by number where there are several."""
+        """One file is named; several are counted."""
         assert verdict(clear=clear).text.partition(":")[0] == words
 
     @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ class TestAboveTheTarget:
         assert not_paid.endswith("but pays back after 30 calls, more than are left before it is full")
 
     def test_shows_a_tenth_next_to_the_target(self) -> None:  # X18
-        """Or it would say 80 %, above the target of 80 %."""
+        """Rounded, it would say that 80 % is above the target of 80 %."""
         assert verdict(80.4).text.startswith("80.4 % full, above the target of 80 %")
 
     def test_admits_that_nothing_can_go(self) -> None:  # B7, X18
@@ -348,7 +348,7 @@ class TestAtRest:
     def test_nothing_is_asked_of_a_session_that_is_over(
         self, activity: str, days: int, why: str
     ) -> None:  # X18
-        """However full it is; how long nobody used it is said in the largest unit."""
+        """That holds however full it is; the time since its last use is given in the largest unit."""
         found = verdict(97, growth=9_000, activity=activity, days_unused=days, clear=reads())
         assert (found.text, found.action) == (f"97 % full. Nothing needed: {why}", None)
 
@@ -360,10 +360,10 @@ class TestAtRest:
 
 
 class TestTheOrder:
-    """Of the overview: what needs most comes first."""
+    """The order of the overview, in which the greatest need comes first."""
 
     def test_ranks_sessions_by_their_need(self) -> None:  # X18
-        """From few turns left down to an empty one."""
+        """A session with few turns left comes first, and one that needs nothing comes last."""
         found = [
             verdict(88, growth=7_000),
             verdict(88, followed=True, pruned=100_000),

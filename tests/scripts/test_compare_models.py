@@ -71,7 +71,7 @@ class TestWhatIsSettled:
     def test_is_told_on_request_with_its_reason(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """And is no difference otherwise."""
+        """Without the option it does not count as a difference."""
         table = tmp_path / "prices.json"
         row = litellm_row(litellm_provider="xai", max_input_tokens=500_000, max_output_tokens=500_000)
         table.write_text(json.dumps({"xai/grok-4.7": {k: v for k, v in row.items() if "cost" not in k}}))
@@ -93,7 +93,7 @@ class TestReading:
         assert [published.name for published in from_litellm(rows)] == ["one"]
 
     def test_of_genai_prices_takes_the_prices_of_today(self) -> None:
-        """Not those that begin later, nor the higher tier of long prompts."""
+        """Prices that begin later, and the higher tier of long prompts, are left out."""
 
         @dataclass
         class Tiers:

@@ -56,7 +56,7 @@ class TestThePages:
         assert all(re.search(rf"\b{name}\b", str(route.__doc__)) for route in (get_context, export_session))
 
     def test_name_every_event(self) -> None:
-        """And each has its example."""
+        """Each event has its example, too."""
         assert {type(one) for one in EXAMPLES} == set(NOTICES)
         assert all(f"### {event.__name__}" in events_page() for event in NOTICES)
 

@@ -42,14 +42,14 @@ class TestBodies:
         ],
     )
     def test_name_the_wrong_field(self, model: type[Body], data: dict[str, Any], field: str) -> None:
-        """By its dotted path."""
+        """The error has the dotted path of the field."""
         with pytest.raises(ValidationError) as caught:
             model.model_validate(data)
         assert field in [one["field"] for one in refusal(caught.value)["error"]["details"]]
 
     @pytest.mark.parametrize("value", [5, [1]])
     def test_name_a_field_of_several_types_once(self, value: Any) -> None:
-        """By its own name, with all that it may be."""
+        """The error has its own name once, with all types that it may have."""
         with pytest.raises(ValidationError) as caught:
             NewSession.model_validate({"system": value})
         (detail,) = refusal(caught.value)["error"]["details"][:1]

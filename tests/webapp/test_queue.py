@@ -81,14 +81,14 @@ class TestEvents:
         assert revision_of(b"3800000000000-4095") < 2**53
 
     def test_reach_every_worker_in_one_order(self, pair: tuple[Listener, Listener]) -> None:
-        """Also the one that told."""
+        """The worker that published an event gets it, too."""
         for n in range(30):
             pair[n % 2].queue.publish(MessagesAppended("a", (n,), 1))
         until(lambda: all(len(one.heard) == 30 for one in pair))
         assert pair[0].heard == pair[1].heard
 
     def test_are_read_by_a_worker_that_starts_later(self, pair: tuple[Listener, Listener]) -> None:
-        """So that pages can resume on it at once."""
+        """Pages can resume on that worker at once."""
         pair[0].queue.publish(PRUNED)
         until(lambda: pair[0].heard)
         late = Listener(pair[0].queue.url, pair[0].queue._stream.split(":")[1])
@@ -149,7 +149,7 @@ class TestLoss:
     def test_is_told_to_a_worker_that_slept_longer_than_the_stream_reaches_back(
         self, pair: tuple[Listener, Listener], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Also where the entry that told of it has gone from the stream with the others."""
+        """It is told even if the entry about it has gone from the stream with the others."""
         monkeypatch.setattr(queues, "EVENTS_KEPT", 100)
         teller, sleeper = pair
         with sleeper.sleeps():

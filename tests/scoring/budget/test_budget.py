@@ -53,7 +53,7 @@ class TestTargets:
         assert targets(window(200_000), cap) == Targets(200_000, 50_000, 37_500)
 
     def test_never_aim_above_themselves(self) -> None:  # X9
-        """Whatever the settings are, a prune never cuts to more than the target."""
+        """A prune never cuts to more than the target, whatever the settings are."""
         tight = replace(BLUEPRINT, cap_tokens=1_000)
         assert targets(window(200_000), tight) == Targets(200_000, 1_000, 1_000)
 

@@ -27,7 +27,7 @@ class TestNumbering:
         assert three.calls[0].id == "order:f#0"
 
     def test_ties_results_without_an_id_to_the_oldest_open_call(self) -> None:  # P4
-        """Of their tool if they name one, of any if not, whatever the calls' ids are."""
+        """The call is of the tool that they name, of any tool if they name none, and its id does not matter."""
         real = Message("assistant", (ToolCall("c1", "f", "{}"), ToolCall("c2", "g", "{}")))
         _, one, two, three = numbered([real, result("g"), result(""), result("")])
         assert [m.results[0].call_id for m in (one, two, three)] == ["c2", "c1", "order:#0"]

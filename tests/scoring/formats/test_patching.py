@@ -69,7 +69,7 @@ class TestWeave:
 
     @given(st.lists(st.sampled_from("abc"), max_size=4), st.lists(st.sampled_from("abcd"), max_size=4))
     def test_always_says_the_new_parts(self, before: list[str], after: list[str]) -> None:
-        """Whatever was changed, the result is read as exactly the new parts."""
+        """The result is read as exactly the new parts, whatever was changed."""
         blocks = [{"text": t} for t in before]
         out = woven(blocks, *map(Text, after))
         assert [p for b in out for p in read(b)] == [Text(t) for t in after]

@@ -82,7 +82,7 @@ class TestFeatures:
 
     @pytest.mark.parametrize("content", [True, False])
     def test_say_if_a_program_wrote_a_users_message(self, content: bool) -> None:  # X23
-        """Even if the content is not analysed."""
+        """That is known even if the content is not analysed."""
         said = "<output>ok</output>"
         assert analyse(user(said), 7, LEXICON, content=content).cues.speech == MACHINE_MADE
         for other in (user(), model(said), message("user", "", ToolResult("1", said))):

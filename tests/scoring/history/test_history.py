@@ -75,7 +75,7 @@ def columns(history: History) -> list[object]:
 
 
 class TestJoining:
-    """Of units that nothing links."""
+    """Joining units that nothing links."""
 
     @given(any_messages, st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), max_size=5))
     def test_adds_up_their_tokens(

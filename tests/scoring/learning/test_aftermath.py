@@ -66,7 +66,7 @@ class TestFilesReadAgain:
     """A file that was read before the event, and is read once more."""
 
     def test_are_counted_once_each(self) -> None:  # X25
-        """However often they are repeated within the window."""
+        """Repetitions within the window do not count again."""
         found = after(reads("a.py") + reads("b.py"), reads("a.py") + reads("a.py") + reads("c.py"))
         assert found.files == 1
 
@@ -117,7 +117,7 @@ class TestCommandsRunAgain:
     """A command, or a search, with the same text."""
 
     def test_are_counted_once_each(self) -> None:  # X25
-        """However often they are repeated within the window."""
+        """Repetitions within the window do not count again."""
         assert after(runs("git log  -3"), runs("git log -3") + runs("git log -3")).commands == 1
         assert (
             after(does("Grep", pattern="x", path="src"), does("Grep", path="src", pattern="x")).commands == 1
@@ -288,7 +288,7 @@ class TestLaws:
     def test_nothing_is_done_again_that_was_never_done(
         self, before: list[Message], then: list[Message]
     ) -> None:  # X25
-        """And no window is longer than its steps."""
+        """No window is longer than its steps."""
         fresh = counted([], then).aftermaths.get(CUT)
         assert fresh is None or (fresh.files, fresh.commands, fresh.errors, fresh.said) == (0, 0, 0, 0)
         found = counted(before, then).aftermaths.get(CUT)

@@ -82,7 +82,7 @@ class TestFinding:
         assert found(user("go"), *failed, *passed, user("on")).errors == []
 
     def test_of_plans_the_newest_counts(self) -> None:
-        """And what changed single steps after it."""
+        """The newest plan counts, and later changes of its single steps do, too."""
         plans = [*act("1", "TodoWrite", **plan_of("pending")), *act("2", "TodoWrite", **plan_of("completed"))]
         guards = found(user("go"), *plans, *act("3", "TaskUpdate", id=1, status="done"), user("on"))
         assert (guards.plan, guards.old_plans, guards.steps) == (3, [(1, 3)], [5])
@@ -104,7 +104,7 @@ class TestResolvedFailures:
     FAILED, PASSED = "FAILED test_limits_of_lexer.py\n1 failed", "3 passed"
 
     def test_have_the_newest_outcome(self) -> None:
-        """Not those that failed again in the end, nor a look that found nothing."""
+        """Commands that failed again in the end are not among them, nor a look that found nothing."""
         runs = [act(str(n), "bash", text, command="pytest tests") for n, text in
                 enumerate((self.FAILED, self.PASSED, self.FAILED, self.PASSED))]  # fmt: skip
         looks = [act(str(n), "bash", text, command="grep -rn foo src") for n, text in
@@ -115,7 +115,7 @@ class TestResolvedFailures:
 
     @given(sessions(), st.floats(0.02, 0.9))
     def test_stay_only_beside_it(self, said: list[Message], share: float) -> None:  # X23
-        """However little can stay."""
+        """A failure stays only beside its newest outcome, however little can stay."""
         history = History.of(said, settings=FORESIGHT)
         budget = int(sum(history.tokens) * share)
         plan, protection = plan_prune(history, FORESIGHT, budget), protect(history, FORESIGHT, budget)
@@ -157,13 +157,13 @@ class TestKeeping:
         assert all(reasons[cause].startswith("protected: ") for cause in ("task", "rule", "plan", "error"))
 
     def test_keeps_it_under_other_strategies(self) -> None:
-        """As whole units, as far as they fit."""
+        """Whole units are kept, as far as they fit."""
         plan = planned(list(self.SESSION), 0.2, replace(FORESIGHT, strategy="newest_first"))
         causes = {plan.cause(p) for p in plan.kept}
         assert {"task", "rule", "plan", "statement"} <= causes
 
     def test_shows_the_error_in_an_output_that_is_cut(self) -> None:  # X7
-        """And how the run ended; the reason says what was kept."""
+        """The error and the end of the run stay, and the reason says so."""
         plan = planned(list(self.SESSION), 0.07)
         error = next(p for p in plan.shortened if plan.cause(p) == "error")
         text = plan.shortenings[error].apply(self.SESSION[error]).text
@@ -227,7 +227,7 @@ class TestKeeping:
 
     @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
     def test_keeps_rules_through_prunes_in_a_row(self, strategy: str) -> None:
-        """By any strategy and in any language; each prune works on what the one before left."""
+        """They stay by any strategy and in any language; each prune works on what the one before left."""
         rules = [
             user("Every public function needs a docstring."),
             user("Fass die Datei billing.py nicht an."),
@@ -334,7 +334,7 @@ class TestWhatStaysTogether:
         assert 1 in plan.removed
 
     def test_a_short_answer_has_its_question(self) -> None:
-        """Whatever is cut, no answer stays without what was asked."""
+        """No answer stays without its question, whatever is cut."""
         asked = [
             one for n in range(40) for one in (model(f"Shall I move item_{n} to the other list?"), user("no"))
         ]

@@ -27,7 +27,7 @@ class TestShortening:
     """One message."""
 
     def test_keeps_beginning_end_and_errors(self) -> None:  # X7
-        """And costs what is left."""
+        """The rest is cut, and the message costs what is left."""
         made = shortening(talk()[2])
         assert made is not None
         short = made.apply(talk()[2])

@@ -28,7 +28,7 @@ class TestOldOutputs:
         assert old_outputs(history_of(turns(3)), replace(RULES, tool_outputs_keep_tokens=0)) == [8, 5, 2]
 
     def test_are_none_of_the_last_turns(self) -> None:  # C8
-        """However large they are."""
+        """Outputs of the last turns stay, however large they are."""
         rules = replace(RULES, tool_outputs_keep_turns=3, tool_outputs_keep_tokens=0)
         assert old_outputs(history_of(turns(3)), rules) == [2]
 
@@ -39,7 +39,7 @@ class TestOldOutputs:
         assert old_outputs(history, RULES) == [5]
 
     def test_are_none_of_exempt_tools(self) -> None:  # C8
-        """By the name of the call, where the result does not repeat it."""
+        """The name of the call counts, where the result does not repeat it."""
         history = history_of(turns(3))
         assert exempt_outputs(history, ("read",)) == {2, 5, 8}
         assert old_outputs(history, replace(RULES, tool_outputs_exempt=("read",))) == []

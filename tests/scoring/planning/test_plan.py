@@ -140,7 +140,7 @@ class TestUserWords:
     def test_are_kept_up_to_the_lesser_of_20_000_tokens_and_30_percent(
         self, budget: int, kept: int
     ) -> None:  # X8
-        """By default, the last one included; each of these messages takes 1,000 tokens."""
+        """These are the defaults, and the last message counts, too; each message here takes 1,000 tokens."""
         rules = replace(FORESIGHT, fresh_tail=0, guarded_percent=0.0, counting="four_characters")
         talk = [message for n in range(100) for message in (user("x" * 4_000), *[model("y" * 4_000)] * 4)]
         plan = planned(talk, budget, rules)

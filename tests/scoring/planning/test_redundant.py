@@ -30,7 +30,7 @@ def test_are_counted_by_file() -> None:  # X18
 
 
 def test_include_outputs_that_come_again() -> None:  # X7, X18
-    """Of commands, which name no file."""
+    """An output of a command, which names no file, counts as repeated."""
     listing = file_text("listing")
     found = redundant_outputs(history(ran("1", "ls -R", listing), ran("2", "ls -R", listing)), SETTINGS)
     assert (found.superseded, found.repeated) == ({}, 1)

@@ -63,7 +63,7 @@ class TestBeginningWithTheUser:
 
     @pytest.mark.parametrize("name", ["claude-opus-4-6", "gpt-5", "gemini-2.5-pro", ""])
     def test_reserves_what_the_line_takes_at_most(self, name: str) -> None:
-        """By every family's counter, and by characters."""
+        """That holds for the counter of every family, and for characters."""
         limits = find_model(name)
         counter = ModelCounter(ESTIMATOR, family_of(name), limits.token_factor)
         assert estimate_message_tokens(opening(), counter) <= OPENING_TOKENS
@@ -113,7 +113,7 @@ class TestTakingTurns:
         assert stays(made) == [0, 5, 6]
 
     def test_puts_back_the_output_of_a_command_that_stays(self) -> None:  # X6
-        """Although a newer output fits as well."""
+        """That output is put back, although a newer one fits as well."""
         output = "<output>ok</output>"
         messages = [user(), model(), user(output), model(LONG), user(output), model(), user(output)]
         made = decided(messages, {0, 1, 5}, 40)
@@ -144,7 +144,7 @@ class TestTakingTurns:
 
 
 class TestMending:
-    """By the format's name."""
+    """Mending by the name of a format."""
 
     def test_asks_nothing_of_a_format_that_asks_nothing(self) -> None:
         """OpenAI takes the model's messages as they come."""
@@ -156,7 +156,7 @@ class TestMending:
     def test_leaves_the_model_speaking_once_at_a_time(
         self, letters: str, budget: int, strategy: str
     ) -> None:  # X6
-        """Whatever a strategy keeps of a list that took turns."""
+        """The model never speaks twice in a row, whatever a strategy keeps."""
         spelled = "u" + letters.replace("a", "au").replace("c", "ctu")
         messages = in_letters(spelled)
         plan = plan_prune(history_of(messages), BLUEPRINT, budget, strategy=strategy, wire_format="gemini")

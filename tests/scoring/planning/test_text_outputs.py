@@ -83,7 +83,7 @@ class TestCommandsOfOutputs:
 
 
 class TestEveryPlan:
-    """Of a session without calls."""
+    """Plans for a session without calls."""
 
     @given(
         sessions,
@@ -94,7 +94,7 @@ class TestEveryPlan:
     def test_keeps_no_output_of_a_dropped_command(
         self, messages: list[Message], percent: int, strategy: str, name: str
     ) -> None:  # X6, X23
-        """Except one that is protected, whose command does not fit beside what else is."""
+        """Only a protected output stays, if its command does not fit beside what else is protected."""
         history = History.of(messages)
         budget = sum(history.tokens) * percent // 100
         plan = plan_prune(history, FORESIGHT, budget, strategy=strategy, wire_format=name)
@@ -165,7 +165,7 @@ class TestChoosing:
 
 
 class TestChoicesByTheUser:
-    """Of what is spared, dropped or pinned."""
+    """Messages that the user spares, drops or pins."""
 
     def test_spares_the_command_with_its_output(self) -> None:  # X5
         """Without it the output would read as the answer to the task."""

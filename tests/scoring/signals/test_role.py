@@ -26,7 +26,7 @@ class TestOfMentions:
     """The rating of names by the role that mentions them."""
 
     def test_puts_the_agents_own_words_and_the_task_first(self) -> None:  # B18
-        """Then the user's and codes, then what only tools said."""
+        """The user's words and codes come next, and last what only tools said."""
         ratings = rate_mentions(Mentions(), 0).table
         assert ratings[AGENT] == ratings[TASK | USER] == 1.0
         assert ratings[USER] == ratings[TOOL | HAS_DIGIT] == 0.5

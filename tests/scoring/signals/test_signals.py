@@ -49,7 +49,7 @@ class TestANewSignal:
         assert weighed.parts[third.name][3] > 0
 
     def test_has_the_words_of_the_contents_that_it_reads(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Whatever the last message is, here the long answer of a model."""
+        """It has them whatever the last message is; here it is a model's long answer."""
 
         def rate_words(history: Messages, _: Options) -> list[float]:
             return [min(1.0, one.content.words / 100) if one.content else 0.0 for one in history.features]

@@ -128,7 +128,7 @@ class TestErrors:
     """Lines that report an error."""
 
     def test_are_taken_verbatim_and_once(self) -> None:  # S4
-        """Also from the middle of a long output."""
+        """They are found even in the middle of a long output."""
         text = "fine\nKeyError: 'user_id'\nfine\nKeyError: 'user_id'\nConnection refused: error 111"
         assert error_lines(text) == ["KeyError: 'user_id'", "Connection refused: error 111"]
 

@@ -53,7 +53,7 @@ class TestLevels:
         assert not judged.accepted or judged.tokens < replaced
 
     def test_take_more_than_half_for_a_whole_sentence(self) -> None:  # C9, S4
-        """Of a short text, rather than cut its only sentence after four words."""
+        """The only sentence of a short text is not cut after four words."""
         asked = (
             "Please fix the login page: it redirects twice after the session expires, and its token is lost."
         )

@@ -19,7 +19,7 @@ class TestAsking:
     """The prompt."""
 
     def test_names_the_sections_and_the_limit(self) -> None:  # S4
-        """And says that the conversation is material."""
+        """It also says that the conversation is only material."""
         asked = ask([user("hi")], 300)
         assert all(name in asked.system for name in SECTIONS)
         assert "at most 300 words" in asked.system

@@ -101,7 +101,7 @@ class TestSnapshot:
         assert above["Key Decisions"][0] == "User: Decision: keep the old endpoint."
 
     def test_quotes_whole_sentences(self) -> None:  # S4
-        """Of a long request those that fit, with an ellipsis; no sentence is cut."""
+        """A long request is quoted by the sentences that fit, with an ellipsis; none of them is cut."""
         state = sections_of(summary_of([user("Please rename the table of all orders at once. " * 20)]))[
             "Current State"
         ]
@@ -209,7 +209,7 @@ class TestBriefSnapshot:
         assert found["Important Values"]
 
     def test_quotes_whole_words_where_no_line_fits(self) -> None:  # C9
-        """Of the first decision; and nothing where not even that fits."""
+        """The words are those of the first decision; nothing is quoted if not even these fit."""
         lines = ranked_lines(
             [user("Please fix the login page of the shop before the sale begins on Monday")], ALONE
         )

@@ -58,7 +58,7 @@ class TestDecisions:
         ]
 
     def test_of_the_user_weigh_more_and_refusals_most(self) -> None:  # S4
-        """So that they survive where there is little room."""
+        """They survive where there is little room."""
         weights = [
             weight
             for weight, _ in decisions(
@@ -128,7 +128,7 @@ class TestSteps:
     """Next steps and open tasks."""
 
     def test_next_are_what_the_agent_announces(self) -> None:  # S4
-        """Not what the user says."""
+        """Announcements by the user are not among them."""
         assert next_steps(model("That works. Next, I'll run the tests.")) == ["Next, I'll run the tests."]
         assert next_steps(user("I'll wait.")) == []
 
@@ -145,7 +145,7 @@ class TestSteps:
         "text", ["Offen ist noch die Dokumentation.", "Il reste à acheter le timbre.", "还需要更新文档。"]
     )
     def test_open_are_found_in_other_languages(self, text: str) -> None:  # S4
-        """By the words that say that something is left."""
+        """Every language has words for what is left to do."""
         assert list(open_tasks([model(text)])) == [text]
 
     def test_open_are_no_headings(self) -> None:  # S4

@@ -30,7 +30,7 @@ class TestSingleSteps:
     """A list that is kept one task at a time."""
 
     def test_are_created_and_finished(self) -> None:  # S4
-        """By the numbers that their answers gave, not those in their titles."""
+        """A task is known by the number in the answer to its creation, not by one in its title."""
         assert open_titles(CREATED) == ["Read part 2", "Write it"]
         begun = called(3, "TaskUpdate", taskId="4", status="in_progress")
         assert open_titles([*CREATED, *begun]) == ["Read part 2", "Write it"]

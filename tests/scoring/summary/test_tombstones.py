@@ -75,7 +75,7 @@ class TestShortening:
         assert len(short) < 2_000
 
     def test_keeps_all_error_lines_or_as_many_as_asked_for(self) -> None:  # X7
-        """However many there are, each once; a text of nothing else stays as it is."""
+        """Each error line is kept once, however many there are; a text of nothing else stays as it is."""
         lines = [f"error {n}: no such file" for n in range(200)]
         text = f"{LONG}\n" + "\nfine\n".join([*lines, *lines]) + f"\n{LONG}"
         assert all(shortened_text(text).count(f"{line}\n") == 1 for line in lines)
@@ -109,7 +109,7 @@ class TestShortening:
 
     @given(st.text(max_size=4_000))
     def test_never_makes_a_text_longer(self, text: str) -> None:
-        """Whatever the text."""
+        """That holds for any text."""
         assert len(shortened_text(text, 20, 10)) <= len(text)
 
     def test_touches_tool_outputs_only_unless_told(self) -> None:
@@ -119,7 +119,7 @@ class TestShortening:
         assert len(shortened(said, results_only=False).text) < len(LONG)
 
     def test_puts_a_word_in_place_of_media(self) -> None:
-        """So that the model knows that something was there."""
+        """The word tells the model that something was there."""
         seen = Message("user", (Text("look"), Media("image"), Media("audio")))
         assert without_media(seen).text == "look\n[image left out]\n[audio left out]"
 
@@ -148,7 +148,7 @@ class TestCutting:
 
     @given(any_messages, st.integers(0, 3_000))
     def test_of_a_message_never_costs_more(self, messages: list[Message], tokens: int) -> None:
-        """Whatever is in it."""
+        """That holds for any content."""
         for one in messages:
             assert estimate_message_tokens(cut_message(one, tokens)) <= max(
                 estimate_message_tokens(one), estimate_message_tokens(message("user", CUT))

@@ -93,7 +93,7 @@ class TestTheTotal:
         assert [total(known, estimate)[0] for estimate in (1_100, 550, 110, 0)] == [990, 495, 99, 0]
 
     def test_is_never_negative(self) -> None:
-        """However much is taken away."""
+        """It stays at 0 or above, however much is taken away."""
         known = observe(Calibration(), 100, 10, 90, 10)
         assert total(known, -100_000)[0] == 0
 
@@ -165,7 +165,7 @@ class TestLearning:
         assert known.extra == pytest.approx(usual, abs=12)
 
     def test_does_not_expect_what_came_once(self) -> None:
-        """Nor two things that have little in common."""
+        """A value that came once is not expected again, nor are two values that have little in common."""
         known, estimate = followed(6, 1.0)
         for hidden in (2_000, 200, 2_000):
             said, _ = total(known, estimate + 100)
@@ -224,7 +224,7 @@ class TestLearning:
 
 
 class TestWhatIsForetold:
-    """By the agent's own rules."""
+    """Tokens that an agent's own rules predict."""
 
     def test_comes_with_the_next_message(self) -> None:  # X11
         """Right behind a call the total is exact; with what comes next it is there."""

@@ -100,7 +100,7 @@ class TestMessages:
         assert list(both) == [2, 2]
 
     def test_count_a_file_as_the_block_that_stands_for_it(self) -> None:  # C4
-        """However large the file is; the block is what every format writes."""
+        """The size of the file does not matter, because every format writes the block."""
         file = FileReference("a.py", "id", "text/x-python", 77_000, "holds the parser")
         spelled = "[FILE: a.py]\nid: id\ntype: text/x-python\ntokens: 77000\nholds the parser\n[/FILE]"
         assert file.block == spelled

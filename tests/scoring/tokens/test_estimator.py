@@ -131,7 +131,7 @@ class TestCloseness:
 
     @pytest.mark.parametrize("language", list(UNSPACED))
     def test_is_within_a_quarter_of_words_without_blanks(self, language: str, o200k: Count) -> None:  # P8
-        """As they stand in lists: each takes more tokens than in a sentence."""
+        """Words in lists, each of which takes more tokens than in a sentence, are estimated that well."""
         assert estimate(UNSPACED[language]) == pytest.approx(o200k(UNSPACED[language]), rel=0.25)
 
     @pytest.mark.parametrize("kind", list(MIXED))

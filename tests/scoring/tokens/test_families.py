@@ -100,12 +100,12 @@ class TestImages:
         assert family_of("gemini-2.5-flash").image(300, 200) == 258
 
     def test_cost_at_most_1_600_where_no_rule_is_published(self) -> None:  # P8
-        """Whatever size a header claims."""
+        """That is the most, whatever size a header claims."""
         assert max(OTHER.image(40_000, 40_000), OTHER.image(1, 4_294_967_295)) <= 1_600
 
     @given(st.sampled_from([*FAMILIES.values(), OTHER]), st.integers(1, 20_000), st.integers(1, 20_000))
     def test_cost_something_and_not_the_window(self, family: object, width: int, height: int) -> None:
-        """Whatever their size and shape."""
+        """That holds for every size and shape."""
         assert isinstance(family, type(OTHER))
         assert 1 <= family.image(width, height) <= 20_000
 

@@ -100,7 +100,7 @@ class TestASubAgent:
     WARMUP = Traits("claude-code", child=True, opening="Warmup")
 
     def test_learns_from_those_begun_with_the_same_words(self) -> None:  # X11
-        """Also from such as made a single call."""
+        """Sessions of a single call count, too."""
         checks, explorers = taught(1_100, like=self.WARMUP, calls=1), replace(self.WARMUP, opening="Explore")
         known = checks + taught(9_000, like=explorers)
         assert expected(self.WARMUP, known).unseen == 1_100
@@ -108,7 +108,7 @@ class TestASubAgent:
         assert expected(replace(self.WARMUP, opening="Plan"), known).unseen == 9_000
 
     def test_learns_from_its_type_single_calls_included(self) -> None:  # X11
-        """Whatever they were asked, and though others made more calls."""
+        """It does not matter what they were asked, nor that others made more calls."""
         explorer = Traits("claude-code", child=True, agent_type="Explore", opening="Find the tests")
         others = replace(explorer, agent_type="general-purpose", opening="Do it")
         once = taught(3_900, like=replace(explorer, opening="Look around"), calls=1)
@@ -121,5 +121,5 @@ class TestASubAgent:
         assert expected(worker, taught(1_100, 1_100, like=self.WARMUP, calls=1) + before).unseen == 14_000
 
     def test_teaches_no_main_session(self) -> None:  # X11
-        """Whatever it began with."""
+        """That holds whatever it began with."""
         assert expected(replace(self.WARMUP, child=False), taught(1_100, like=self.WARMUP)).unseen == 0

@@ -28,7 +28,7 @@ class TestSums:
     @pytest.mark.parametrize("unseen", [0, 3_000, 20_000])
     @pytest.mark.parametrize("calls", [(7, 1), (1, 5), (4, 2, 6), (3, 3, 9, 1)])
     def test_are_found_with_what_is_in_no_message(self, calls: tuple[int, ...], unseen: int) -> None:  # X11
-        """By the second run of another length."""
+        """A second run with another number of calls shows how much that is."""
         assert unseen_of_sums(runs(calls, unseen, summed=True)) == unseen
 
     @given(
@@ -40,7 +40,7 @@ class TestSums:
     def test_are_not_found_in_true_reports(
         self, calls: list[int], unseen: int, grows: int, factor: float
     ) -> None:  # X11
-        """Whatever the runs are, and by whatever the estimates are wrong."""
+        """That holds for any runs, and any error of the estimates."""
         true = runs(calls, unseen, summed=False, grows=grows)
         reports = [run._replace(reported=round(factor * run.last) + unseen) for run in true]
         assert unseen_of_sums(reports) is None

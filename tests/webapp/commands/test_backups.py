@@ -183,7 +183,7 @@ class TestRestore:
         assert "in use" in done.err
 
     def test_refuses_the_store_itself(self, run: Run, tmp_path: Path, db: Path) -> None:
-        """Whatever its path; no server is to be stopped for that, and nothing is written."""
+        """It is refused by any of its paths, before a server is blamed or anything is written."""
         said(run, tmp_path, "one")
         (tmp_path / "link.db").symlink_to(db)
         for file in (db, tmp_path / "link.db"):

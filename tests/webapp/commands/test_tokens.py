@@ -56,7 +56,7 @@ class TestTheCommand:
         assert run("token", "revoke", "2").code == 2
 
     def test_rotates_the_only_token_without_its_number(self, run: Run) -> None:
-        """Of several, and of none, the number is asked for, and nothing is changed."""
+        """If there are several or none, the number is asked for, and nothing is changed."""
         first = run("token", "--name", "laptop").out
         rotated = run("token", "rotate")
         assert (rotated.code, rotated.out == first) == (0, False)

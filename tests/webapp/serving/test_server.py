@@ -100,7 +100,7 @@ class TestWerkzeug:
     def test_answers_an_unreadable_request_in_json(
         self, live_server: Server, sent: str, status: int, kind: str
     ) -> None:  # X1
-        """As gunicorn's worker does."""
+        """It answers like gunicorn's worker."""
         url = httpx.URL(live_server.url)
         with socket.create_connection((url.host, url.port), timeout=PATIENCE) as connection:
             connection.sendall(sent.encode())

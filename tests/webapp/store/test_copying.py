@@ -73,7 +73,7 @@ class TestCopy:
         assert target.small.setting(UNFINISHED) is None
 
     def test_gives_no_number_again(self, used: App, target: Store) -> None:
-        """Also not that of a session that was deleted before."""
+        """Not even the number of a deleted session is given again."""
         list(copy(used.store, target))
         with target.write():
             made = target.sessions.create(
@@ -96,7 +96,7 @@ class TestCopy:
         assert list(target.verify()) == []
 
     def test_takes_in_what_changed_without_the_session_itself(self, used: App, target: Store) -> None:
-        """As exact usage, or what a plan found out, does while the copy is interrupted."""
+        """Exact usage, or what a plan found out, can change so while the copy is interrupted."""
         steps = copy(used.store, target)
         next(steps)
         steps.close()
@@ -122,7 +122,7 @@ class TestCopy:
 
     @pytest.mark.parametrize("kept", ["learning", "token"])
     def test_is_refused_where_it_would_take_something_away(self, used: App, target: Store, kept: str) -> None:
-        """Also where there is no session yet."""
+        """It is refused even if the target has no session yet."""
         with target.write():
             if kept == "learning":
                 target.memories.add("learning", "x", None, None, 1)

@@ -29,7 +29,7 @@ class TestWords:
         ],
     )
     def test_of_a_call_are_what_its_arguments_say(self, arguments: str, words: list[str]) -> None:  # X14
-        """Not how JSON spells it; as they are where they are no JSON."""
+        """They are not as JSON spells them; arguments that are no JSON are taken as they are."""
         assert indexed(Message("assistant", (ToolCall("i", "Edit", arguments),))).split() == ["Edit", *words]
 
     def test_end_where_the_index_does(self) -> None:

@@ -89,7 +89,7 @@ class TestMessageId:
     """The id of a message outside the store."""
 
     def test_begins_with_the_number(self) -> None:
-        """So that it is found without an index."""
+        """A message is found by its id without an index."""
         assert parse_message_id(message_id(12, b"\xab" * 16)) == 12
 
     @pytest.mark.parametrize("text", ["", "x-1", "-1", "1" * 11, "٣-a", "１-a"])

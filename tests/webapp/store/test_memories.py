@@ -53,7 +53,7 @@ class TestMemories:
         assert store.memories.search(MEMORY, words) == []
 
     def test_that_are_not_there_are_said_to_be_missing(self, store: Store) -> None:
-        """Also those of the other kind."""
+        """A memory of the other kind counts as missing."""
         with store.write():
             made = store.memories.add(MEMORY, "x", None, None, 1)
         for act in (

@@ -17,7 +17,7 @@ class TestOperations:
     """Operations, with the reasons given at the time."""
 
     def test_come_back_newest_first(self, store: Store, row: SessionRow) -> None:
-        """As they were written."""
+        """They are equal to what was written."""
         with store.write():
             store.operations.add(row.key, operation(1), [])
             store.operations.add(row.key, operation(2), [])

@@ -40,7 +40,7 @@ class TestModes:
     """The database, its logs and its folder."""
 
     def test_of_a_new_database_are_its_owners(self, tmp_path: Path) -> None:
-        """Of the folders that are made for it, too."""
+        """The folders that are made for it are private, too."""
         store = written(tmp_path / "data" / "c.db")
         assert modes(tmp_path) == {"data": 0o700}
         assert modes(tmp_path / "data") == {"c.db": 0o600, "c.db-wal": 0o600, "c.db-shm": 0o600}

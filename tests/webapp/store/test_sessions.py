@@ -34,7 +34,7 @@ class TestSessions:
 
     @pytest.mark.parametrize("name", ["a/b", ".", "..", "../x", "", "/"])
     def test_have_ids_that_an_address_can_hold(self, store: Store, name: str) -> None:
-        """Or nobody could open, export or delete them."""
+        """With another id, nobody could open, export or delete them."""
         with (
             pytest.raises(Invalid, match=f"expected no slash, and neither . nor .., got '{name}'"),
             store.write(),

@@ -76,7 +76,7 @@ class TestTaught:
         assert [one.unseen for one in store.sessions.observed_overheads("claude-code")] == [4_000]
 
     def test_is_bounded(self, store: Store) -> None:
-        """However many sessions there are."""
+        """The number of sessions does not matter."""
         for n in range(MOST_OBSERVED + 5):
             session(store, f"s{n}", n, known(n))
         assert len(store.sessions.observed_overheads("claude-code")) == MOST_OBSERVED

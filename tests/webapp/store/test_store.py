@@ -89,7 +89,7 @@ class TestTheTransactionOfAThread:
         assert store.began() > began
 
     def test_ends_where_another_thread_closes_it(self, store: Store) -> None:
-        """As the collector does with a generator that was left inside."""
+        """The garbage collector does so with a generator that was left inside."""
 
         def reading() -> Generator[None]:
             with store.read():

@@ -115,7 +115,7 @@ class TestVerify:
         assert fault == "session s: a result of c1 is in the context, its call (message 2) is not"
 
     def test_finds_an_entry_that_was_given_to_another_message(self, app: App) -> None:
-        """Although every hash holds and every message has entries."""
+        """Every hash holds and every message has entries, and the fault is found all the same."""
         blocks = [entry(2, said("one"), group="g"), entry(3, said("two"), group="g")]
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(1, said("before")), *blocks])
@@ -205,7 +205,7 @@ class TestWhatAnotherProgramDid:
             assert any(words in fault for fault in faults), faults
 
     def test_is_found_where_a_session_is_gone_with_all_its_rows(self, used: App, engine: str) -> None:
-        """Even with its seals."""
+        """It is found even if the seals of the session are gone, too."""
         with used.store.read():
             tables = [name for (name,) in used.store.db.rows(TABLES[engine])]
         for table in tables:

@@ -154,7 +154,7 @@ class TestLabelledOutputs:
 
     @pytest.mark.parametrize("output", FAILURES[::2])
     def test_that_report_a_failure_are_failures(self, output: str) -> None:  # X23
-        """By a field, a status, or in words."""
+        """They report it by a field, by a status, or in words."""
         assert is_failure(output)
 
     @pytest.mark.parametrize("output", SUCCESSES[::2])

@@ -27,7 +27,7 @@ class TestFiles:
     """The files that a call shows and edits."""
 
     def test_have_their_folders(self) -> None:  # X23
-        """Of a tool, of a command in its folder, and of each part of a patch, in order."""
+        """The files of a tool, of a command in its folder, and of each part of a patch are named in order."""
         assert cue("Read", file_path="/repo/./src/a.py").reads == ("/repo/src/a.py",)
         assert cue("bash", command="cd /repo && grep -n x src/a.py b.py").reads == (
             "/repo/src/a.py",

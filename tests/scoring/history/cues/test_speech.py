@@ -128,7 +128,7 @@ class TestCorrections:
         ),
     )
     def test_are_recognised_in_every_language(self, said: str) -> None:
-        """By the words with which people take something back, or by a contrast of two values."""
+        """People take something back in words of their language, or by a contrast of two values."""
         assert CORRECTION in cues_of_speech("user", said.strip())
 
     @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ class TestShells:
     """Relative paths in shells."""
 
     def test_are_in_the_folder_of_the_shell(self) -> None:  # X7
-        """However it came there."""
+        """The folder is the same whichever moves led there."""
         assert place_after() == ""
         assert (
             place_after("/srv/app") == place_after("/srv", "app") == place_after("/", "/srv/app/docs", "..")

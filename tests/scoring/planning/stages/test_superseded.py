@@ -33,7 +33,7 @@ class TestReads:
     """The reads that are superseded."""
 
     def test_are_those_of_a_file_that_is_read_again(self) -> None:  # X7
-        """By the latest read of it; reads of other files stay."""
+        """The latest read of the file supersedes them; reads of other files stay."""
         assert found(read("1", "a.py"), read("2", "b.py"), read("3", "a.py"), read("4", "a.py")) == [
             (1, 7),
             (5, 7),
@@ -44,7 +44,7 @@ class TestReads:
         assert found(read("1", "a.py"), wrote("2", "a.py")) == [(1, 2)]
 
     def test_are_found_however_a_path_is_spelled(self) -> None:  # X7
-        """And however the file is read, by a tool or in a shell."""
+        """It does not matter how the path is written, and whether a tool or a shell reads the file."""
         shell = ran("1", "cd /repo && cat ./src/a.py", file_text("a.py"))
         assert found(shell, read("2", "/repo/src/b/../a.py")) == [(1, 3)]
 

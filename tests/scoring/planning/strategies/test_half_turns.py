@@ -32,7 +32,7 @@ class TestHalfOfTheTurns:
         assert made.reason(0) == "dropped: in the oldest half of the turns"
 
     def test_drops_half_of_the_rest_if_that_is_not_enough(self) -> None:  # P7
-        """And so on, until it fits."""
+        """The remaining turns are halved until the rest fits."""
         assert plan("uauauaua", 0.3).kept == (6, 7)
 
     def test_keeps_calls_with_their_results(self) -> None:  # P4

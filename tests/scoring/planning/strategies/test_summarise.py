@@ -58,7 +58,7 @@ class TestSummarise:
         assert (plan.cause(kept), plan.reason(kept)) == ("newer", "kept: newer than what the summary covers")
 
     def test_never_covers_the_recent_messages_nor_what_is_protected(self) -> None:  # S2, B7, X5
-        """However little room there is."""
+        """These messages stay, however little room there is."""
         history = history_of([system(), *talk(20)])
         history.pinned.add(3)
         plan = planned(history, 0.1)

@@ -72,12 +72,12 @@ class TestToolOutputsFirst:
             assert history_of([shortening.apply(given[position])]).tokens[0] <= shortening.tokens
 
     def test_keeps_the_last_two_turns_of_the_user(self) -> None:  # C8
-        """However large their outputs are."""
+        """Their outputs stay, however large they are."""
         made = plan(turns(3, 8_000), 4_300)
         assert set(made.shortened) <= {2}
 
     def test_clears_nothing_for_too_small_a_gain(self) -> None:  # C8
-        """Then the oldest messages go instead."""
+        """If clearing gains too little, the oldest messages go instead."""
         given = turns(6, 200)
         made = plan(given, sum(history_of(given).tokens) - 60)
         assert made.shortened == ()

@@ -139,13 +139,13 @@ class TestSnippet:
         assert len(found) <= SNIPPET_CHARS + 4
 
     def test_shows_a_word_inside_a_run_without_spaces(self) -> None:
-        """As the index finds it there."""
+        """The snippet shows the word where the index found it."""
         found = snippet("前" * 500 + "配置文件" + "后" * 500, "文件")
         assert "配置文件" in found
         assert found.startswith("… ")
 
     def test_shows_a_word_behind_an_underscore(self) -> None:
-        """As the index finds it there."""
+        """The snippet shows the word where the index found it."""
         assert "test_orders.py" in snippet("hay " * 500 + "test_orders.py " + "hay " * 500, "orders.py")
 
     def test_is_the_beginning_if_no_word_occurs(self) -> None:

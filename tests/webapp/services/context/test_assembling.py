@@ -162,7 +162,7 @@ class TestContext:
     @pytest.mark.parametrize("content", [None, [], ""])
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
     def test_says_which_empty_message_is_left_out(self, app: App, content: Any, name: str) -> None:  # X6
-        """By its place in the caller's list; no opening line is made up for a list that begins with it."""
+        """It is named by its place in the caller's list; no opening line is made up because it came first."""
         empty, task = {"role": "user", "content": content, "extra": 1}, wire("user", "task")
         answer = wire("assistant", "a")
         made = app.context.get(managed(app, empty, task, answer, empty, id="x", format="openai"), name)

@@ -37,7 +37,7 @@ class TestViewItems:
     def test_cost_what_is_in_the_context_and_not_in_the_log(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # C6
-        """As many queries and rows for 20 messages of a log of 400 as of a log of 20; one query has the order."""
+        """20 messages of a log of 400 take as many queries and rows as a log of 20; one query has the order."""
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word {n}") for n in range(400)]
         short, long = managed(app, *talk[-20:]), managed(app, *talk)
         out = [mid(app, long, no) for no in range(1, 381)]

@@ -207,7 +207,7 @@ class TestAFirstReportBelowTheTrueOne:
     def test_gives_the_same_followed_and_imported(
         self, app: App, figures: list[int], between: int, final: int, step: int
     ) -> None:  # X11 X12 X24
-        """Whatever the first figures are, and whether outputs really left."""
+        """That holds for any first figures, and whether outputs really left or not."""
         names = [f"{kind}{figures}{between}{final}{step}" for kind in ("follow", "import")]
         if app.store.sessions.find(names[0]) is None:
             with_reports(app, names[0], figures, between, final, step)

@@ -91,7 +91,7 @@ class TestTheTime:
         assert now - LONGEST_WAIT_MS <= used <= app.environment.clock()
 
     def test_is_that_of_the_call_if_its_copy_had_to_wait(self, client: Client, app: App) -> None:
-        """As while the server was away for some minutes."""
+        """A copy waits, for example, while the server is away for some minutes."""
         at = app.environment.clock() - LONGEST_WAIT_MS // 2
         take(client, [user("a")], at=at)
         assert app.store.sessions.get("proxy-s").last_activity_at == at
@@ -122,7 +122,7 @@ class TestACall:
         assert session(client, only["id"])["proxy"]["calls"] == (2 if usage else 0)
 
     def test_that_arrives_again_after_a_later_one_adds_nothing(self, client: Client) -> None:  # X13
-        """As from two proxies of one session."""
+        """Two proxies of one session can send it so."""
         for messages in ([user("a")], [user("a"), said("Yes."), user("b")], [user("a")]):
             take(client, messages)
         assert context(client) == ["a", "Yes.", "b", "Yes."]
@@ -190,7 +190,7 @@ class TestACall:
         assert [one["kind"] for one in marks] == ["compaction"]
 
     def test_that_returns_to_an_earlier_branch_has_all_of_it(self, client: Client) -> None:  # X13
-        """As a client that asked its first question again, stopped, and went on where it was."""
+        """A client may ask its first question again, stop, and go on where it was."""
         talk = [user("a"), said("Yes."), user("b"), said("Yes."), user("c")]
         take(client, talk[:1])
         take(client, talk[:3])

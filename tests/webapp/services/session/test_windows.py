@@ -109,7 +109,7 @@ class TestTheDate:
     """The day on which the source of the window was read, or showed it."""
 
     def test_is_that_of_the_source(self, app: App) -> None:  # X10
-        """Of the table its own, of the agent and of calls that of what showed the window, of the user the day."""
+        """The table has its own date, other windows the day on which something showed them, or the user set them."""
         app.environment.clock = lambda: to_ms(START + timedelta(days=40)) or 0
         day = "2026-01-31"
         table = app.sessions.get(managed(app, model=WIDE))

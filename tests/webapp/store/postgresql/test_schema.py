@@ -45,7 +45,7 @@ class TestSchema:
         assert [*STEPS] == names[names.index(SINCE) + 1 :]
 
     def test_has_the_same_tables_and_columns(self, server: PostgresqlAddress, tmp_path: Path) -> None:
-        """Except those of the engines' own indexes and lists of steps."""
+        """Only those of the engines' own indexes and lists of steps differ."""
 
         def columns(store: Store, kind: str) -> dict[str, dict[str, str]]:
             names = [name for (name,) in store.db.rows(TABLES[kind])]

@@ -45,7 +45,7 @@ class TestOffers:
     def test_chooses_the_form_of_whole_units_at_the_end_in_long_histories(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Until then an offer is only marked as stale."""
+        """Before the end, an offer is only marked as stale."""
         monkeypatch.setattr("scoring.planning.strategies.foresight.offers.EXACT_UNITS", 0)
         offers, coverage, _ = offers_of(SAID)
         whole = offers.whole(1)

@@ -24,7 +24,7 @@ class TestOutput:
         assert list(densest_first({7: output.rates([0.0] * 6)})) == []
 
     def test_names_marks_by_their_numbers_in_the_history(self) -> None:
-        """And rows by their place in the text."""
+        """Mentions are named by their numbers in the history, rows by their place in the text."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
         assert (list(output.mentions_of(2)), output.row(2)) == ([5, 3], Row(2, 0))
         assert output.prices[2] > output.prices[0] > 0 < output.frame

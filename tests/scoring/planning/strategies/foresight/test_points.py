@@ -27,7 +27,7 @@ class TestPoints:
         assert plan.scores[1] > plan.scores[2] > plan.scores[3] == 0
 
     def test_are_computed_on_access(self) -> None:
-        """As columns that can be read like lists, from both ends."""
+        """They are columns that can be read like lists, from both ends."""
         plan = plan_prune(History.of(SAID, settings=FORESIGHT), FORESIGHT, 20)
         column = plan.parts["length"]
         assert len(column) == 4
