@@ -49,6 +49,7 @@ from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.services.transfer.resuming import Resuming
+from webapp.services.webhooks.sending import WebhookSender
 from webapp.services.webhooks.webhooks import WebhookService
 from webapp.watcher import Watcher
 
@@ -106,7 +107,8 @@ class App:
         self.calls = Calls(environment, self.ingest, followed_calls)
         self.proxy_scripts = ProxyScripts(environment, followed_calls)
         self.hints = Hints(environment, planning)
-        self.webhooks = WebhookService(environment, webhook)
+        self.webhook_sender = WebhookSender(environment, webhook)
+        self.webhooks = WebhookService(environment, webhook, self.webhook_sender)
 
         # The catalog and the settings
         self.status = StatusService(environment, self.background, self.sessions)
@@ -139,7 +141,7 @@ class App:
         self.analysis_ahead.close()
         self.background.close()
         self.environment.leases.close()
-        self.webhooks.close()
+        self.webhook_sender.close()
         if self.model is not None:
             self.model.close()
         self.store.close()

@@ -135,7 +135,7 @@ class WebhookCounts(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the attempts by result, and the number of dropped events."""
-        counts = self.app.webhooks.counts
+        counts = self.app.webhook_sender.counts
         tries = CounterMetricFamily("coppice_webhook_tries", "Messages posted to webhooks", labels=["result"])
         tries.add_metric(["delivered"], counts.delivered)
         tries.add_metric(["failed"], counts.failed)

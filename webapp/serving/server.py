@@ -56,7 +56,7 @@ class RunningServer:
         self._state = "open"
         if start_companion is not None:
             start_companion(self.app.access_tokens.make_process_token())
-        self.app.webhooks.start()
+        self.app.webhook_sender.start()
         self.app.retention.start()
         self.app.cold_caches.watch_recent()
         self.app.aftermaths.start()

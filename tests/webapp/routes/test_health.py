@@ -121,7 +121,7 @@ class TestMetrics:
 
     def test_count_attempts_of_webhooks(self, client: Client, app: App) -> None:
         """Attempts are counted by outcome."""
-        app.webhooks.counts.failed = 3
+        app.webhook_sender.counts.failed = 3
         assert samples(client)["coppice_webhook_tries_total{result=failed}"] == 3
 
     def test_have_the_utilization_of_each_session(self, client: Client, app: App) -> None:  # X16

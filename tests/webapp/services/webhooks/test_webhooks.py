@@ -16,8 +16,9 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import ClosedStore, Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported, TargetCrossed, WebhooksChanged
-from webapp.services.webhooks import webhooks as module
-from webapp.services.webhooks.webhooks import EVENTS, QUEUED, WAITS
+from webapp.services.webhooks import sending as module
+from webapp.services.webhooks.sending import EVENTS, QUEUED, WAITS
+from webapp.services.webhooks.webhooks import MOST_WEBHOOKS
 from webapp.store.webhooks import DELIVERIES_KEPT, DeliveryRow
 from webapp.wiring import build
 
@@ -36,7 +37,7 @@ def receiver() -> Iterator[Endpoints]:
 @pytest.fixture
 def sends(app: App) -> App:
     """The application with its sending thread, as in a server."""
-    app.webhooks.start()
+    app.webhook_sender.start()
     return app
 
 
@@ -80,7 +81,7 @@ class TestEvents:
         first, second = (app.webhooks.add(receiver.url).webhook.id for _ in range(2))
         with app.store.write():
             app.store.db.run("UPDATE webhooks SET events = ? WHERE id = ?", (damaged, first))
-        app.webhooks.start()
+        app.webhook_sender.start()
         app.bus.publish(PRUNED)
         until(lambda: states(app, second) == ["delivered"])
         assert [one.events for one in app.webhooks.listed().webhooks] == [[], list(EVENTS)]
@@ -101,7 +102,7 @@ class TestEvents:
             return due(now)
 
         monkeypatch.setattr(app.store.webhooks, "due", fail_once)
-        app.webhooks.start()
+        app.webhook_sender.start()
         app.bus.publish(PRUNED)
         until(lambda: states(app, number) == ["delivered"])
         assert not left
@@ -136,7 +137,7 @@ class TestEvents:
     def test_beyond_the_queue_are_counted_and_dropped(self, app: App) -> None:
         """The queue of events is bounded."""
         app.bus.publish(*[PRUNED] * (QUEUED + 3))
-        assert app.webhooks.counts.dropped == 3
+        assert app.webhook_sender.counts.dropped == 3
 
     def test_of_a_command_are_sent_by_the_server(self, config: Config, receiver: Endpoints) -> None:
         """A command stores its events when it ends, and the server sends them."""
@@ -146,7 +147,7 @@ class TestEvents:
         command.close()
         assert receiver.seen == []
         server = build(config)
-        server.webhooks.start()
+        server.webhook_sender.start()
         until(lambda: len(receiver.seen) == 1)
         server.close()
 
@@ -159,7 +160,7 @@ class TestRetries:
     ) -> None:  # X16
         """Each attempt has the same id, and the attempts are counted."""
         monkeypatch.setattr(module, "WAITS", (0, 0, 0))
-        app.webhooks.start()
+        app.webhook_sender.start()
         with answering(sending("", 500), sending("", 503), sending("", 204)) as receiver:
             number = app.webhooks.add(receiver.url).webhook.id
             app.bus.publish(PRUNED)
@@ -170,7 +171,7 @@ class TestRetries:
 
     def test_hold_up_no_other_message(self, app: App) -> None:  # X16
         """A message that waits for its retry is overtaken by later ones."""
-        app.webhooks.start()
+        app.webhook_sender.start()
         with answering(sending("", 500), sending("", 204)) as receiver:
             number = app.webhooks.add(receiver.url).webhook.id
             app.bus.publish(PRUNED)
@@ -182,7 +183,7 @@ class TestRetries:
         """The wait that a receiver asks for replaces a shorter default."""
         clock = count(1_000_000, 0)
         app.environment.clock = clock.__next__
-        app.webhooks.start()
+        app.webhook_sender.start()
         with answering(sending("", 500), sending("", 503, retry_after="900")) as receiver:
             number = app.webhooks.add(receiver.url).webhook.id
             app.bus.publish(PRUNED)
@@ -199,7 +200,7 @@ class TestRetries:
         """A problem names the receiver, and the message can be sent again by hand."""
         monkeypatch.setattr(module, "WAITS", (0,))
         events = heard(app)
-        app.webhooks.start()
+        app.webhook_sender.start()
         with answering(sending("", 500), sending("", 500), sending("", 204)) as receiver:
             number = app.webhooks.add(receiver.url).webhook.id
             app.bus.publish(PRUNED)
@@ -221,7 +222,7 @@ class TestRetries:
         """Waiting messages are in the store."""
         with answering(sending("", 500), sending("", 204)) as receiver:
             before = build(config)
-            before.webhooks.start()
+            before.webhook_sender.start()
             number = before.webhooks.add(receiver.url).webhook.id
             before.bus.publish(PRUNED)
             until(lambda: before.webhooks.deliveries(number).deliveries[:1])
@@ -229,7 +230,7 @@ class TestRetries:
             before.close()
             after = build(config)
             after.environment.clock = lambda: before.environment.clock() + 1000 * WAITS[0] + 1
-            after.webhooks.start()
+            after.webhook_sender.start()
             until(lambda: states(after, number) == ["delivered"])
             after.close()
 
@@ -251,7 +252,7 @@ class TestWebhooks:
         """Older entries of the log are deleted."""
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(*[PRUNED] * (DELIVERIES_KEPT + 5))
-        app.webhooks.store_queued()
+        app.webhook_sender.store_queued()
         assert len(app.store.webhooks.deliveries(number, 10 * DELIVERIES_KEPT)) == DELIVERIES_KEPT
 
     def test_delete_messages_of_a_deleted_session(self, app: App) -> None:
@@ -259,7 +260,7 @@ class TestWebhooks:
         app.sessions.create(id="a", model="gpt-5")
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(SUMMARIZED)
-        app.webhooks.store_queued()
+        app.webhook_sender.store_queued()
         app.sessions.delete("a")
         assert states(app, number) == []
 
@@ -271,7 +272,7 @@ class TestWebhooks:
         for act in (app.webhooks.remove, app.webhooks.rotate, app.webhooks.test, app.webhooks.deliveries):
             with pytest.raises(NotFound):
                 act(5)
-        for _ in range(module.MOST_WEBHOOKS):
+        for _ in range(MOST_WEBHOOKS):
             number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         with pytest.raises(Conflict):
             app.webhooks.add("http://127.0.0.1:9/")
