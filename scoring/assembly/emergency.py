@@ -166,7 +166,8 @@ class _Work:
         self.there = bytearray(b"\1") * len(self.now)
         self.units = Units()
         self.units.extend(map(links_of, self.now))
-        self.standing = {*self.summaries, *self._newest_compaction()}
+        # The units that replace earlier messages.
+        self.substitutes = {*self.summaries, *self._newest_compaction()}
         self.systems = {n for n, m in enumerate(self.now) if m.role == "system"}
         self.system = sum(self.cost[n] for n in self.systems)
         self.protected: set[int] = set()
@@ -210,17 +211,17 @@ class _Work:
             self._drop(h for h in self._heads() if h != last and not self._lasts(h))
 
     def _lasts(self, head: int) -> bool:
-        """Return whether a unit belongs to no turn: what stands for others, or pinned."""
-        return head in self.standing or not self.pinned.isdisjoint(self.units.of(head))
+        """Return whether a unit belongs to no turn: a substitute for earlier messages, or pinned."""
+        return head in self.substitutes or not self.pinned.isdisjoint(self.units.of(head))
 
     # -- in order, until it fits
 
     def protect(self, min_recent: int) -> None:
-        """Set the protected positions: system, what stands for others, pinned, the last user message, the newest.
+        """Set the protected positions: system, substitutes, pinned, the last user message, the newest.
 
         Units are protected whole.
         """
-        protected = {*self.systems, *self.standing}
+        protected = {*self.systems, *self.substitutes}
         spoken = [n for n in self._present() if n not in protected]
         asked = self._last_words(spoken)
         protected.update(self.pinned, spoken[max(0, len(spoken) - max(1, min_recent)) :])
@@ -256,10 +257,10 @@ class _Work:
         heads = [
             h for h in self._heads() if h not in stays and not self.systems.intersection(self.units.of(h))
         ]
-        standing = [h for h in heads if h in self.standing]
-        last = [h for h in heads if h not in self.standing][-1:]
-        oldest = [h for h in heads if h not in self.standing and h not in last]
-        if self._drop_until_fits([*oldest, *standing, *last]):
+        substitutes = [h for h in heads if h in self.substitutes]
+        last = [h for h in heads if h not in self.substitutes][-1:]
+        oldest = [h for h in heads if h not in self.substitutes and h not in last]
+        if self._drop_until_fits([*oldest, *substitutes, *last]):
             return
         if asked is not None:
             for n in (*(n for n in self.units.of(asked) if n != asked), asked):
@@ -270,7 +271,7 @@ class _Work:
     # -- steps
 
     def _newest_compaction(self) -> set[int]:
-        """Return the head of the unit with the provider's newest compaction: it stands for all that came before."""
+        """Return the head of the unit with the provider's newest compaction: it replaces all that came before."""
         newest = next((n for n in reversed(range(len(self.now))) if is_compacted(self.now[n])), None)
         return set() if newest is None else {self.units.head[newest]}
 

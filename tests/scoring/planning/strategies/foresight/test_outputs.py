@@ -23,7 +23,7 @@ class TestOutput:
         assert list(densest_first(both)) == [(7, 0), (9, 0), (7, 2), (9, 2)]
         assert list(densest_first({7: output.rates([0.0] * 6)})) == []
 
-    def test_names_marks_by_their_numbers_in_the_history(self) -> None:
+    def test_names_mentions_by_their_numbers_in_the_history(self) -> None:
         """Mentions are named by their numbers in the history, rows by their place in the text."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
         assert (list(output.mentions_of(2)), output.row(2)) == ([5, 3], Row(2, 0))

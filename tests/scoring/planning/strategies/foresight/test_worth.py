@@ -42,7 +42,7 @@ class TestCoverage:
         worth = dict(zip(history.mentions.spelled, coverage.worth, strict=True))
         assert worth["req-0003"] == pytest.approx(ALIKE_WORTH * worth["req-9999"])
 
-    def test_gives_each_mark_to_the_first_that_stays(self) -> None:
+    def test_gives_each_mention_to_the_first_that_stays(self) -> None:
         """A covered name or line adds nothing."""
         coverage = Coverage(History.of(SAID, settings=FORESIGHT), FORESIGHT)
         assert coverage.gain([0, 1]) > 0
