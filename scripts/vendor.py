@@ -37,7 +37,7 @@ LIBRARIES = (
         ("dist/socket.io.esm.min.js", "dist/socket.io.esm.min.js.map"),
         ("@socket.io/component-emitter", "engine.io-client", "engine.io-parser", "socket.io-parser"),
     ),
-    # Its own module is not minified: 42 kB compressed, and 22 kB so.
+    # The module in the package is not minified: compressed it has 42 kB, this script 22 kB.
     Library("uplot", ("dist/uPlot.min.css",), script=("dist/uPlot.iife.min.js", "uPlot.esm.js", "uPlot")),
 )
 

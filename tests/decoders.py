@@ -23,8 +23,8 @@ from scoring.messages import Message
 from tests.shared import samples
 from webapp.agents.opencode import decoder as opencode
 from webapp.agents.opencode import files as opencode_files
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.rows import parse
-from webapp.agents.reading.text import Content
 from webapp.agents.recognise import IMPORTS, recognise
 from webapp.agents.records import Record
 from webapp.errors import CoppiceError

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from webapp.agents.following import FollowedFiles
-from webapp.agents.reading.changes import changes
+from webapp.agents.reading.file_changes import changes
 from webapp.agents.records import TranscriptFile
 from webapp.errors import BusyStore
 

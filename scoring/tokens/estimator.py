@@ -104,8 +104,8 @@ _FREQUENT_MARKS = frozenset(
     "\u05b0\u05b4\u05b5\u05b6\u05b7\u05b8\u05b9\u05bc\u05bf"
     "\u0653\u0654\u0670"
 )
-# Scripts with few words in the vocabulary, most of those with the blank before them: the tokens more of a word that no
-# blank precedes.
+# The additional tokens of a word without a blank before it, in scripts that have few words in the vocabulary, most of
+# them with the blank.
 _UNSPACED = tuple(
     (re.compile(f"(?<![ {letters}\u0300-\u036f])[{letters}]{{3,}}"), more)
     for letters, more in (("\u0370-\u03ff", 1.8), ("\u0900-\u0dff", 1.4))

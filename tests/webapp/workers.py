@@ -12,7 +12,7 @@ from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
 from webapp.live.gateway import Gateway
-from webapp.live.shared import RecentNotices
+from webapp.live.shared_rooms import RecentNotices
 from webapp.wiring import build
 
 

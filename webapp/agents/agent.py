@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.readers import Position, Reader
-from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Record, TranscriptFile
 from webapp.agents.unwritten import Unwritten
 from webapp.agents.view import Transcript, View, ViewRow

@@ -16,7 +16,7 @@ from webapp.errors import NotFound, StoreError
 from webapp.live.notices import Notice, Payload
 from webapp.live.payloads import Payloads
 from webapp.live.rooms import OVERVIEW, NumberedRoom, Reserve, Sent
-from webapp.live.shared import QueuedNotice, RecentNotices, SharedRoom
+from webapp.live.shared_rooms import QueuedNotice, RecentNotices, SharedRoom
 from webapp.live.throttle import Pending
 
 log = logging.getLogger("coppice.live")

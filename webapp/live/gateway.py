@@ -28,7 +28,7 @@ from webapp.live.disconnecting import disconnect, disconnect_laggards, disconnec
 from webapp.live.notices import Payload, notices_of
 from webapp.live.payloads import Payloads
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Sent
-from webapp.live.shared import RecentNotices
+from webapp.live.shared_rooms import RecentNotices
 from webapp.live.websockets import Outbox, Websockets
 
 log = logging.getLogger("coppice.live")

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from scoring.units import Links, Units
-from webapp.proxy.groups import calls_of, links_in, objects_in, results_of
-from webapp.proxy.text import Place, members, spliced, value_at, written
+from webapp.proxy.json_text import Place, members, spliced, value_at, written
+from webapp.proxy.links import calls_of, links_in, objects_in, results_of
 from webapp.services.proxied.keys import Protocol, followed_answer, is_thought, keys_of
 
 Edits = Mapping[str, Mapping[str, Any]]

@@ -11,8 +11,8 @@ import orjson
 
 from tests.shared import ROOT
 from webapp.agents.agent import Agent
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.tail import Line, LineDecoder, decode
-from webapp.agents.reading.text import Content
 from webapp.agents.records import Entry, Record, TranscriptFile
 
 SAMPLES = ROOT / "tests" / "transcripts"

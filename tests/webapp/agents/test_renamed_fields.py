@@ -14,8 +14,8 @@ from webapp.agents.codex.decoder import Decoder as Codex
 from webapp.agents.gemini_cli.decoder import Decoder as Gemini
 from webapp.agents.opencode.items import unknown_in
 from webapp.agents.pi.decoder import Decoder as Pi
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.tail import LineDecoder, decode
-from webapp.agents.reading.text import Content
 from webapp.agents.records import Unknown
 
 CALL = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}

@@ -16,10 +16,12 @@ from typing import Any
 from scoring.messages import Message
 from webapp.agents.gemini_cli.files import cwd_of
 from webapp.agents.gemini_cli.items import is_summary, kind_of, messages_of, unread, usage_of
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.finding import read_file, reason_of
 from webapp.agents.reading.json_elements import read_object
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
+from webapp.agents.reading.record_history import History
 from webapp.agents.reading.rows import (
     is_json_document,
     list_of,
@@ -32,8 +34,6 @@ from webapp.agents.reading.rows import (
 )
 from webapp.agents.reading.tail import Line, guarded
 from webapp.agents.reading.tail import decode as decode_lines
-from webapp.agents.reading.text import Content
-from webapp.agents.reading.updates import History
 from webapp.agents.records import (
     Compaction,
     Entry,

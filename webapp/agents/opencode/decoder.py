@@ -29,6 +29,7 @@ from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import list_files, read_file, reason_of
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader, look_of
+from webapp.agents.reading.record_history import History
 from webapp.agents.reading.rows import (
     count_of,
     object_of,
@@ -39,7 +40,6 @@ from webapp.agents.reading.rows import (
     when,
 )
 from webapp.agents.reading.tail import guarded
-from webapp.agents.reading.updates import History
 from webapp.agents.records import (
     COMPACTION_SUMMARY,
     Compaction,

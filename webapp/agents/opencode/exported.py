@@ -8,9 +8,9 @@ from pathlib import PurePath
 from typing import Any
 
 from webapp.agents.opencode.decoder import records_of
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.json_elements import read_object
 from webapp.agents.reading.rows import list_of, object_of, text_of
-from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Problem, Record, TranscriptFile
 
 _SESSION = re.compile(rb'"id"\s*:\s*"(ses_[^"\\]{1,200})"')

@@ -15,8 +15,8 @@ import orjson
 
 from scoring.counted import counted
 from scoring.formats import DEPTH_LIMIT
+from webapp.agents.reading.content import line_of, mended
 from webapp.agents.reading.rows import Fault, parse_value
-from webapp.agents.reading.text import line_of, mended
 from webapp.agents.records import Problem
 
 LIST_KEYS = frozenset({"messages", "contents", "input", "history"})

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from webapp.agents.reading.content import BOMS, Content, mended
 from webapp.agents.reading.finding import open_file, reason_of
 from webapp.agents.reading.rows import digest
-from webapp.agents.reading.text import BOMS, Content, mended
 from webapp.agents.records import Problem, Record
 
 log = logging.getLogger(__name__)

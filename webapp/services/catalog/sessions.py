@@ -26,7 +26,7 @@ from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
-from webapp.services.session.proxy import is_proxied
+from webapp.services.session.proxy_state import is_proxied
 from webapp.services.session.session import Observed, Session, Totals
 from webapp.services.session.sub_agents import with_sub_agents
 from webapp.services.session.times import iso

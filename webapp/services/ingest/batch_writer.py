@@ -31,7 +31,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import WAITING_MS, session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import applied
-from webapp.services.session.proxy import sends_edited, sends_pruned
+from webapp.services.session.proxy_state import sends_edited, sends_pruned
 from webapp.services.session.session import Session
 from webapp.store.sessions import SessionRow
 

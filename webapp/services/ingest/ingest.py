@@ -157,7 +157,7 @@ class Ingest:
                 run = []
                 continue
             if isinstance(record, Meta) and record.model and any(isinstance(r, Entry) for r in run):
-                whole.merge(self._append(session_id, run))  # what comes before counts as the old model's
+                whole.merge(self._append(session_id, run))  # earlier entries are of the old model
                 run = []
             if run and _is_summary(run[-1]) and not _is_summary(record):
                 whole.merge(

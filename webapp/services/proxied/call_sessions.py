@@ -13,7 +13,7 @@ from webapp.services.proxied.followed import FollowedCalls, names_of
 from webapp.services.proxied.keys import ANSWERED, without_repetition
 from webapp.services.proxied.read_calls import ReadCall
 from webapp.services.session.environment import Environment
-from webapp.services.session.proxy import ID_PREFIX, PROXY
+from webapp.services.session.proxy_state import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
 from webapp.services.session.state import may_append, origin_of
 from webapp.store.sessions import SessionRow

@@ -19,7 +19,7 @@ from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.names import clean, id_of, session_in
 from webapp.services.proxied.read_calls import ReadCall, read_call, usage_of
 from webapp.services.session.environment import Environment
-from webapp.services.session.proxy import PROXY
+from webapp.services.session.proxy_state import PROXY
 from webapp.services.session.session import Session
 from webapp.store.sessions import SessionRow
 

@@ -22,7 +22,7 @@ from webapp.services.proxied.billing import bill
 from webapp.services.proxied.read_calls import ReadCall, texts_of, usage_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
-from webapp.services.session.proxy import ID_PREFIX, PROXY
+from webapp.services.session.proxy_state import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
 from webapp.services.session.state import may_append, origin_of
 from webapp.services.session.stored_messages import whole

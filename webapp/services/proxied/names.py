@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from webapp.agents import AGENTS
-from webapp.services.session.proxy import ID_PREFIX
+from webapp.services.session.proxy_state import ID_PREFIX
 
 LONGEST_NAME = 120
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:@+-]+")

@@ -25,7 +25,7 @@ from webapp.services.integrations.edit_script import EditScript, Key, edit_scrip
 from webapp.services.proxied.followed import FollowedCalls, names_of
 from webapp.services.proxied.keys import without_repetition
 from webapp.services.session.environment import Environment
-from webapp.services.session.proxy import ID_PREFIX
+from webapp.services.session.proxy_state import ID_PREFIX
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker
 

@@ -203,7 +203,7 @@ class Environment:
             known[key] = {"window": window, "why": why, "at": at}
             self.store.small.put_setting(WINDOWS, known)
             self._windows.forget()
-            self.store.at_end(self._windows.forget)  # until the commit others read the windows before
+            self.store.at_end(self._windows.forget)  # others read the old windows until the commit
 
     def forget(self) -> None:
         """Read settings and models from the store at the next use."""

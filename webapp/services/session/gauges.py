@@ -27,7 +27,7 @@ from webapp.services.session.answers import (
 )
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.limits import Limits
-from webapp.services.session.proxy import PROXY, is_proxied
+from webapp.services.session.proxy_state import PROXY, is_proxied
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso

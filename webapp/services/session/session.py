@@ -32,7 +32,7 @@ from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import Limits, compatible_settings, limits_of
 from webapp.services.session.prompt_cache import CacheState, prompt_cache
-from webapp.services.session.proxy import ProxyState
+from webapp.services.session.proxy_state import ProxyState
 from webapp.services.session.state import SessionState
 from webapp.services.session.windows import window_of
 from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE

@@ -16,7 +16,7 @@ from scoring.tokens import RUNS, Calibration, Run, TokenCounter, calibration, is
 from webapp.agents import AGENTS
 from webapp.agents.records import Entry
 from webapp.agents.unwritten import Unwritten
-from webapp.services.session.proxy import ProxyState
+from webapp.services.session.proxy_state import ProxyState
 from webapp.services.session.stored_messages import read_features
 from webapp.store.sessions import SessionRow
 
@@ -360,7 +360,7 @@ def origin_of(row: SessionRow) -> dict[str, str]:
 
 def may_append(row: SessionRow | None, user: str) -> bool:
     """Return whether what a user sends may be appended to a session: only to their own; "" (no user) to every one."""
-    if not user or row is None or row.deleted_at is not None:  # what a deleted one is sent is dropped
+    if not user or row is None or row.deleted_at is not None:  # what is sent to a deleted session is dropped
         return True
     return origin_of(row).get("owner") == user
 

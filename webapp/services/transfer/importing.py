@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 
 from scoring.formats import FORMATS
 from webapp.agents import AGENTS
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.tail import no_text
-from webapp.agents.reading.text import Content
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile
 from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, StoreError, refuse_unknown

@@ -12,10 +12,10 @@ from typing import Any
 
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import DEPTH_LIMIT, Decoded
+from webapp.agents.reading.content import Content, mended
 from webapp.agents.reading.json_elements import LIST_KEYS, Document, deeper_than, read_document
 from webapp.agents.reading.rows import Fault, parse, parse_value
 from webapp.agents.reading.tail import lines_of
-from webapp.agents.reading.text import Content, mended
 from webapp.agents.records import Problem
 from webapp.errors import Malformed
 from webapp.services.ingest.message_lists import read_readable

@@ -10,8 +10,8 @@ import pytest
 from tests.webapp.agents.samples import SAMPLES, facts
 from webapp.agents.gemini_cli.decoder import decode, reader
 from webapp.agents.gemini_cli.files import SOURCE, discover, roots
+from webapp.agents.reading.content import Content
 from webapp.agents.reading.readers import LineReader, WholeReader
-from webapp.agents.reading.text import Content
 from webapp.agents.records import Meta, TranscriptFile
 
 ROOT = SAMPLES / "gemini-cli" / ".gemini" / "tmp"

@@ -11,7 +11,7 @@ import pytest
 from tests.webapp.agents.opencode.layouts import TREE, copied
 from tests.webapp.agents.samples import of, said
 from webapp.agents.opencode import decoder, exported, files
-from webapp.agents.reading.text import Content
+from webapp.agents.reading.content import Content
 from webapp.agents.recognise import recognise
 from webapp.agents.records import Meta, Problem
 from webapp.app import App

@@ -11,7 +11,7 @@ from webapp.agents.extension import MARK
 from webapp.agents.hook_runtime import hints
 from webapp.errors import Conflict, Invalid, Malformed
 from webapp.services.integrations import agent_config
-from webapp.services.session.proxy import sends_edited
+from webapp.services.session.proxy_state import sends_edited
 
 TEXT = '{"model":   "opus",\n   "hooks": {}}'
 

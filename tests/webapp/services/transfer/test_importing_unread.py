@@ -12,7 +12,7 @@ from tests.webapp.agents.opencode.layouts import TREE
 from tests.webapp.agents.samples import of, samples_of
 from tests.webapp.services.transfer.rows import lines
 from webapp.agents import AGENTS
-from webapp.agents.reading.text import Content
+from webapp.agents.reading.content import Content
 from webapp.agents.records import Unknown
 from webapp.app import App
 

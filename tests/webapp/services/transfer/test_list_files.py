@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.webapp.building import wire
-from webapp.agents.reading.text import Content
+from webapp.agents.reading.content import Content
 from webapp.errors import Malformed
 from webapp.services.transfer.list_files import PROBLEMS_KEPT, ListFile, is_lines, read_file
 

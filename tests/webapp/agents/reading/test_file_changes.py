@@ -15,8 +15,8 @@ import watchfiles
 from watchfiles import Change
 
 from tests.waiting import PATIENCE
-from webapp.agents.reading import changes as watch
-from webapp.agents.reading.changes import Snapshot, changes
+from webapp.agents.reading import file_changes as watch
+from webapp.agents.reading.file_changes import Snapshot, changes
 
 
 class Watching:

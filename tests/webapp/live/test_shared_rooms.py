@@ -12,7 +12,7 @@ from webapp.config import Config
 from webapp.events import SessionUpdated
 from webapp.live.gateway import Gateway
 from webapp.live.notices import Notice, notices_of
-from webapp.live.shared import NOTICES_KEPT, RecentNotices, SharedRoom
+from webapp.live.shared_rooms import NOTICES_KEPT, RecentNotices, SharedRoom
 from webapp.queue import LOST
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from scoring.messages import message
-from webapp.agents.reading.updates import History
+from webapp.agents.reading.record_history import History
 from webapp.agents.records import Entry, Record, Rewind, Usage, UsageReport
 
 

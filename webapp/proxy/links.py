@@ -29,7 +29,7 @@ def links_in(item: Any) -> Links:
             calls.append(str(block.get("id")))
         elif of != "tool_result" and of.endswith("_tool_result"):
             results.append(str(block.get("tool_use_id")))
-    # Chat completions once had one call a message, without an id: the next message of the function is its result.
+    # Chat completions once had one call in a message, without an id: the next message of the function is its result.
     if isinstance(item.get("function_call"), dict):
         calls.append(f"function {item['function_call'].get('name')}")
     if item.get("role") == "function":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.agents.reading.text import Content, line_of, mended
+from webapp.agents.reading.content import Content, line_of, mended
 
 TEXT = '[{"role": "user", "content": "grüße 👋"}]'
 

@@ -15,7 +15,7 @@ from scoring.units import Units, units_of
 from tests.webapp.proxy.conftest import Way
 from tests.webapp.proxy.edit_files import script
 from tests.webapp.proxy.edits import ANTHROPIC, CHAT, DROP, RESPONSES, sent, user
-from webapp.proxy.groups import links_in
+from webapp.proxy.links import links_in
 from webapp.services.proxied.keys import Protocol
 
 
