@@ -12,10 +12,10 @@ from webapp.commands.common import refuse_missing, refuse_same
 from webapp.commands.options import db_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, Database
-from webapp.errors import Invalid
+from webapp.errors import ForeignStore, Invalid
 from webapp.store import Store
 from webapp.store.sqlite.backup import back_up, put_back
-from webapp.store.sqlite.connection import translated
+from webapp.store.sqlite.connection import is_store, translated
 
 
 def _stamped(database: Path, what: str) -> Path:
@@ -59,12 +59,15 @@ def restore(file: Path, db: Database | None) -> int:
     """Replace the store by the copy FILE.
 
     The current content is kept beside it, damaged or not. Nothing is replaced while `coppice serve` has the store
-    open, or if FILE is damaged.
+    open, or if FILE is damaged or no store.
     """
     database = _file(Config.load(db=db))
     refuse_same(file, database, f"{file} is the store itself; name a copy of it", "file")
     kept = _stamped(database, "replaced")
     database.parent.mkdir(parents=True, exist_ok=True)
+    with translated("reading", file):
+        if not is_store(file):
+            raise ForeignStore(f"{file} is empty; name a copy made by `coppice backup`")
     with translated("restoring", database):
         replaced = put_back(file, database, kept)
     if replaced:

@@ -228,6 +228,23 @@ class TestRestore:
         assert run("restore", tmp_path / "copy.db").code == 1
         assert run("verify").code == 0
 
+    @pytest.mark.parametrize(
+        "tables", ["", "CREATE TABLE songs (name)", "CREATE TABLE _sqlite_migrations (name)"]
+    )
+    def test_refuses_a_sound_database_that_is_no_store(  # S1
+        self, run: Run, tmp_path: Path, db: Path, tables: str
+    ) -> None:
+        """Of another program, or an empty file, as an interrupted copy leaves one."""
+        said(run, tmp_path, "one")
+        (tmp_path / "copy.db").touch()
+        with closing(sqlite3.connect(tmp_path / "copy.db")) as other:
+            other.execute(tables)
+        done = run("restore", tmp_path / "copy.db")
+        assert (done.code, str(tmp_path / "copy.db") in done.err) == (1, True)
+        with closing(Store(db)) as store:
+            assert len(store.sessions.all()) == 1
+        assert not list(db.parent.glob(f"{db.name}.replaced-*"))
+
     def test_keeps_writes_until_the_replacement(  # S1
         self, run: Run, tmp_path: Path, db: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -103,14 +103,8 @@ class Connections(Engine):
 
     def _recognise(self) -> None:
         """Raise ForeignStore if the file is another program's or of a newer version, before anything changes it."""
-        if not self.path.is_file() or not self.path.stat().st_size:
-            return
-        with closing(read_only(self.path)) as connection:
-            found = Database(connection)
-            applied = {step.name for step in migrations.applied(found)}
-            if not applied and set(found.table_names()) - {migrations.migrations_table}:
-                raise ForeignStore(f"{self.path} is the database of another program; name another file")
-        refuse_newer(str(self.path), applied - step_names())
+        if self.path.is_file() and self.path.stat().st_size:
+            is_store(self.path)
 
     def _migrate(self) -> None:
         own = self._thread_connection()
@@ -243,12 +237,18 @@ class Connections(Engine):
         own = self._thread_connection()
         with own.using, self._translated("reading"):
             cursor = own.connection.execute(sql, values)
-        while True:
-            with own.using, self._translated("reading"):
-                rows = cursor.fetchmany(EACH)
-            if not rows:
-                return
-            yield from rows
+        try:
+            while True:
+                with own.using, self._translated("reading"):
+                    rows = cursor.fetchmany(EACH)
+                if not rows:
+                    return
+                yield from rows
+        finally:
+            # A query that failed or was left keeps its snapshot until its cursor is closed, and the traceback of an
+            # error can keep the cursor: this thread could not write any more.
+            with own.using, suppress(sqlite3.ProgrammingError):  # the connection was closed meanwhile
+                cursor.close()
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         own = self._thread_connection()
@@ -439,6 +439,22 @@ def _keep_checkpointing(
             log.warning("%s", error)
         written.clear()  # our own maintenance sets it too; other writes since then are handled after the next write
         del target
+
+
+def is_store(path: Path) -> bool:
+    """Return whether a database is a store, also one of an older version; False if it has no tables.
+
+    Raises:
+        ForeignStore: it is another program's, or of a newer version.
+        sqlite3.Error: it cannot be read.
+    """
+    with closing(read_only(path)) as connection:
+        found = Database(connection)
+        applied = {step.name for step in migrations.applied(found)}
+        if not applied and set(found.table_names()) - {migrations.migrations_table}:
+            raise ForeignStore(f"{path} is the database of another program; name another file")
+    refuse_newer(str(path), applied - step_names())
+    return bool(applied)
 
 
 @contextmanager

@@ -285,6 +285,25 @@ class TestDamage:
             with pytest.raises(DamagedStore):
                 store.check()
 
+    def test_lets_the_thread_that_met_it_write(self, tmp_path: Path) -> None:  # S1
+        """A query that failed holds no snapshot, which would refuse every write once others have written."""
+        with closing(Store(tmp_path / "a.db")) as store:
+
+            def put(value: int) -> None:
+                with store.write():
+                    store.small.put_setting("x", value)
+
+            put(1)
+            caught = []
+            try:
+                list(store.db.each("SELECT CAST(x'ff' AS TEXT) FROM settings"))
+            except DamagedStore as error:
+                caught.append(error)  # with its traceback, as where errors are logged
+            with ThreadPoolExecutor(1) as other:
+                other.submit(put, 2).result()
+            put(3)
+            assert (len(caught), setting(store)) == (1, 3)
+
     def test_is_told_by_verify(self, torn: Path) -> None:
         """The report has one line for each fault, and readable data is still checked."""
         with closing(Store(torn)) as store:
