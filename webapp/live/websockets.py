@@ -2,9 +2,9 @@
 
 Engine.IO's threading mode gives each websocket several threads and blocking writes. Here one thread waits for all
 sockets, and reads and writes without blocking. A broadcast is encoded once, and the backlog of a page is counted in
-bytes: a page that reads nothing for STALLED_SECONDS, or has more than LAG_BYTES waiting, is disconnected and gets a
-snapshot when it reconnects. A few threads answer requests from pages, one request of a page at a time. Engine.IO still
-handles sessions, packets and the protocol above them; it gets our transport and queue.
+bytes: a page that reads nothing for STALLED_SECONDS, has more than LAG_BYTES waiting, or sends more than FRAMES, is
+disconnected and gets a snapshot when it reconnects. A few threads answer requests from pages, one request of a page at
+a time. Engine.IO still handles sessions, packets and the protocol above them; it gets our transport and queue.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ CHUNK_BYTES = 256 * 1024
 ANSWERING = 8
 INBOX = 32
 TICK_SECONDS = 1.0
+# Frames that a page may send in a tick: a page sends a few, and reading tens of thousands delays all pages.
+FRAMES = 1_000
 
 
 class Outbox(queue.Queue[Any]):
@@ -81,6 +83,7 @@ class Websocket:
         self.moved_at = time.monotonic()
         self.ending = False
         self.ping_at = float("inf")
+        self.frames = 0  # since the last tick
         self._text: list[str] = []
         self._text_size = 0
         self.marked = False
@@ -136,12 +139,16 @@ class Websocket:
         return self.waiting[0]
 
     def read(self) -> bool:
-        """Receive what has arrived; return False if the other side has finished. Raises OSError and ProtocolError."""
+        """Receive what has arrived; return False if the page has finished, or sends too much.
+
+        Raises OSError and ProtocolError.
+        """
         try:
             while data := self.socket.recv(65_536):
                 self.protocol.receive_data(data)
                 for event in self.protocol.events():
-                    if not self._handle(event):
+                    self.frames += 1
+                    if self.frames > FRAMES or not self._handle(event):
                         return False
                 if len(data) < 65_536 and not isinstance(self.socket, ssl.SSLSocket):
                     return True
@@ -340,9 +347,10 @@ class Websockets:
         self._selector.modify(websocket.socket, events, websocket)
 
     def _tick(self) -> None:
-        """Ping the pages whose ping is due, and disconnect stuck ones."""
+        """Let pages send again, ping those whose ping is due, and disconnect stuck ones."""
         now = time.monotonic()
         for websocket in list(self._all):
+            websocket.frames = 0
             if websocket.is_stuck(now):
                 log.warning(
                     "a page takes nothing and is disconnected; %d bytes wait", websocket.waiting_bytes

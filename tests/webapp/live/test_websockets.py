@@ -11,10 +11,10 @@ import socketio
 
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE, until
-from tests.webapp.live.raw import opened, read_until, sent
+from tests.webapp.live.raw import MASK, opened, read_until, sent
 from webapp.events import ProblemReported
 from webapp.live.gateway import Gateway
-from webapp.live.websockets import INBOX, LAG_BYTES, Websocket, Websockets
+from webapp.live.websockets import FRAMES, INBOX, LAG_BYTES, Websocket, Websockets
 
 
 def pages(server: Server) -> int:
@@ -77,6 +77,18 @@ class TestAPage:
         finally:
             free.set()
             page.close()
+
+    @pytest.mark.parametrize("frame", [b"\x89\x80" + MASK, b"\x81\x81" + MASK + b"3"], ids=["pings", "pongs"])
+    def test_that_floods_the_server_is_disconnected(self, live_server: Server, frame: bytes) -> None:
+        """Reading without end would delay all pages; other pages stay connected."""
+        page, flood = opened(live_server.url), opened(live_server.url)
+        until(lambda: pages(live_server) == 2)
+        flood.sendall(frame * (2 * FRAMES))
+        until(lambda: pages(live_server) == 1)
+        sent(page, "40")
+        assert b"40" in read_until(page, b"40{")
+        page.close()
+        flood.close()
 
     def test_is_never_read_by_a_blocking_call(
         self, live_server: Server, monkeypatch: pytest.MonkeyPatch
