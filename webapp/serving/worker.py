@@ -237,7 +237,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.current.headers = request.headers if request else []
             if conn.upload:
                 request.body.reader = UploadReader(request.body.reader, conn)
-            return bool(request) and bool(self._keepalive_after(conn, self.handle_request(request, conn)))
+            return bool(request) and self._keepalive_after(conn, self.handle_request(request, conn))
         except (http.errors.NoMoreData, StopIteration, OSError):
             return False  # disconnected, stalled, or now a websocket
         except Exception as error:
@@ -252,14 +252,30 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 conn.sock.sendall(raw_answer(answer))
             return False
 
+    def _keepalive_after(self, conn: Arrival, keepalive: bool) -> bool:
+        """Return whether the connection stays open; its answer has promised so.
+
+        gunicorn skips no more than 64 KiB of a body that was not read, and then closes after all.
+        """
+        if keepalive and not conn.upload:  # the whole body has arrived
+            return bool(conn.parser.finish_body())
+        return bool(super()._keepalive_after(conn, keepalive))
+
     def load_wsgi(self) -> None:
         """Load the application, and let each of its requests keep its socket."""
         application = self.app.wsgi()
 
         def wsgi(environ: dict[str, Any], start_response: Any) -> Any:
+            conn = self.current.conn
+
+            def start(*answer: Any) -> Any:
+                if conn.upload and conn.until:  # the body has not been read, so no request can follow it
+                    start_response.__self__.force_close()
+                return start_response(*answer)
+
             environ[HEADERS] = self.current.headers
-            environ[KEEP] = partial(setattr, self.current.conn, "detached", True)
-            return application(environ, start_response)
+            environ[KEEP] = partial(setattr, conn, "detached", True)
+            return application(environ, start)
 
         self.wsgi = wsgi
 

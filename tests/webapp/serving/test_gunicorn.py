@@ -140,6 +140,20 @@ class TestTheCommand:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
             assert read_until(connection, b"never").count(b"200 OK") == 2
 
+    @pytest.mark.parametrize("size", [200_000, 900_000, 2_000_000])
+    def test_keeps_a_connection_that_it_promised_to_keep(self, served: str, size: int) -> None:  # X1
+        """After a body that nobody read, too: a client would send its next request in vain."""
+        head = (
+            f"POST /api/nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Coppice: 1\r\nContent-Length: {size}\r\n\r\n"
+        )
+        with asked(served, head + "x" * size) as client:
+            answer = read_until(client, b'"details":[]}}')
+            kept = b"Connection: keep-alive" in answer
+            with suppress(OSError):
+                client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                assert (b"200 OK" in read_until(client, b'{"status":"ok"}')) == kept
+        assert b"404" in answer
+
     @pytest.mark.parametrize("rest", BROKEN_BODIES.values(), ids=BROKEN_BODIES)
     @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=x"])
     def test_refuses_a_broken_body(self, served: str, kind: str, rest: str) -> None:  # X1
