@@ -10,6 +10,7 @@ a newer version of the same entry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,6 +20,8 @@ from typing import Any, Literal, NamedTuple
 from scoring.messages import REMINDER, Message
 
 TIER_CHARS = 40
+# A byte of a path that is not UTF-8, as `text_of` writes it.
+_ESCAPED = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 
 EntryKind = Literal["message", "compaction_summary"]
 COMPACTION_SUMMARY: EntryKind = "compaction_summary"
@@ -286,10 +289,18 @@ class TranscriptFile:
     @property
     def key(self) -> str:
         """Return the key of the stored read position. Sessions in one database each have their own."""
-        return f"{self.path}#{self.session_id}" if self.shared else str(self.path)
+        path = text_of(self.path)
+        return f"{path}#{self.session_id}" if self.shared else path
+
+
+def text_of(path: Path | str) -> str:
+    r"""Return a path as text to store and send: bytes of it that are not UTF-8 become escapes, like "\udcff"."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def path_of(key: str) -> Path:
     """Return the path of the transcript with a key, which need not exist."""
-    path = Path(key)
-    return path if path.exists() or "#" not in key else Path(key.rpartition("#")[0])
+    whole, before = Path(key), Path(key.rpartition("#")[0])
+    if not whole.exists() and (escaped := _ESCAPED.sub(lambda found: chr(int(found[1], 16)), key)) != key:
+        return path_of(escaped)
+    return whole if whole.exists() or "#" not in key else before

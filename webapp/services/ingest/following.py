@@ -11,7 +11,7 @@ from pathlib import Path
 from webapp.agents import AGENTS
 from webapp.agents.following import FollowedFiles
 from webapp.agents.reading.readers import Chunk, Position
-from webapp.agents.records import TranscriptFile
+from webapp.agents.records import TranscriptFile, text_of
 from webapp.errors import CoppiceError
 from webapp.events import ProblemReported
 from webapp.services.ingest.ingest import Ingest
@@ -67,7 +67,7 @@ class TranscriptAppender:
                 return 0
             # The problem of a file that is not text is not counted again after a restart.
             took = self._ingest.append_records(
-                file.session_id, chunk.records, whole_file=chunk.unreadable, file=file.path.name
+                file.session_id, chunk.records, whole_file=chunk.unreadable, file=text_of(file.path.name)
             )
             added = len(took.nos)
         stored = self._store.small.file(key)
@@ -108,11 +108,13 @@ class Following(FollowedFiles):
 
     def receive(self, file: TranscriptFile, chunk: Chunk, before: Position) -> int:  # noqa: ARG002  # for senders
         """Append a chunk. Raises Conflict if another source has a session of that id."""
-        return self._appender.append(file, file.key, chunk, path=str(file.path))
+        return self._appender.append(file, file.key, chunk, path=text_of(file.path))
 
     def failed(self, file: TranscriptFile, error: Exception) -> None:
         """Report that a file could not be followed; the others go on."""
         text = str(error) if isinstance(error, CoppiceError) else f"{type(error).__name__}: {error}"
         found = self._environment.store.sessions.find(file.session_id)
         known = file.session_id if found is not None and found.deleted_at is None else None
-        self._environment.bus.publish(ProblemReported(known, f"{file.path.name} could not be read: {text}"))
+        self._environment.bus.publish(
+            ProblemReported(known, f"{text_of(file.path.name)} could not be read: {text}")
+        )

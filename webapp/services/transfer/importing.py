@@ -19,7 +19,7 @@ from webapp.agents import AGENTS
 from webapp.agents.reading.content import Content
 from webapp.agents.reading.tail import no_text
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
-from webapp.agents.records import Entry, Record, TranscriptFile
+from webapp.agents.records import Entry, Record, TranscriptFile, text_of
 from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, StoreError, refuse_unknown
 from webapp.events import SessionDeleted
 from webapp.services.catalog.sessions import SessionService
@@ -96,7 +96,11 @@ class Importing:
             for file in (file for place in archives.find(path) for file in archives.sessions(place)):
                 try:
                     added = self._append(
-                        file, archives.read(file), file.path.name, path=str(file.path), model=model
+                        file,
+                        archives.read(file),
+                        text_of(file.path.name),
+                        path=text_of(file.path),
+                        model=model,
                     )
                     yield file.path, self._answer(file.session_id, added)
                 except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same

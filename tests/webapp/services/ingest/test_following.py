@@ -7,6 +7,7 @@ import os
 import pkgutil
 import shutil
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
@@ -19,6 +20,7 @@ from tests.webapp.agents.opencode.layouts import TREE, as_database
 from tests.webapp.building import heard
 from tests.webapp.services.ingest.followed_file import NAME, Place, row
 from webapp.agents.reading.readers import CHUNK_RECORDS
+from webapp.agents.records import path_of
 from webapp.app import App
 from webapp.bodies import MessagesQuery
 from webapp.config import Config
@@ -61,6 +63,21 @@ class TestFollowing:
         following = place.app.watcher.following
         assert [following.read_new(file) for file in following.files_at(place.file)] == [0]
         assert f"{place.file} leads out of" in caplog.text
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such a name")
+    def test_reads_a_file_in_a_folder_whose_name_is_not_utf_8(self, place: Place) -> None:  # X12
+        """Its path is shown with the bytes escaped, and leads back to it."""
+        folder = Path(os.fsdecode(os.fsencode(place.file.parent) + b"\xe9"))
+        place.file.parent.rename(folder)
+        place.file = folder / place.file.name
+        place.write(row(0))
+        assert place.look() == 1
+        place.write(row(1))
+        assert place.look() == 1
+        assert place.texts() == ["hello 0", "hello 1"]
+        path = place.app.store.sessions.get(NAME).path
+        assert path is not None
+        assert (path.encode().isascii(), path_of(path)) == (True, place.file)
 
     def test_counts_a_binary_file_once(self, place: Place) -> None:
         """Its fault stays the same after a restart and after the file has grown."""
