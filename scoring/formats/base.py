@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from scoring.formats.media import Source, sources_in
@@ -144,21 +145,21 @@ def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:
 
 def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Message]:
     """Return the messages split where the speaker changes; results come before the other parts of their message."""
-    out: list[Message] = []
+    out: list[tuple[Role, str, list[Part]]] = []
     for message in messages:
         parts = written_parts(message, reasoning)
         if message.role != "assistant":
             parts.sort(key=lambda p: not isinstance(p, ToolResult))
         own: Role = "user" if message.role == "tool" else message.role
-        for part in parts:
+        for n, part in enumerate(parts):
             role: Role = "tool" if isinstance(part, ToolResult) else own
             if isinstance(part, ToolCall):
                 role = "assistant"
-            if out and out[-1].role == role and part is not parts[0]:
-                out[-1] = replace(out[-1], parts=(*out[-1].parts, part))
+            if n and out[-1][0] == role:
+                out[-1][2].append(part)
             else:
-                out.append(Message(role, (part,), message.name if role == message.role else ""))
-    return out
+                out.append((role, message.name if role == message.role else "", [part]))
+    return [Message(role, tuple(parts), name) for role, name, parts in out]
 
 
 def written_parts(message: Message, reasoning: bool) -> list[Part]:
@@ -169,13 +170,18 @@ def written_parts(message: Message, reasoning: bool) -> list[Part]:
 
 def _merged(turns: Sequence[Message]) -> list[Message]:
     """Return the messages with neighbours of the assistant, and neighbours with results, merged."""
-    out: list[Message] = []
+    runs: list[list[Message]] = []
     for turn in turns:
-        if out and out[-1].role == turn.role and turn.role in ("assistant", "tool"):
-            out[-1] = replace(out[-1], parts=out[-1].parts + turn.parts)
+        if runs and runs[-1][0].role == turn.role and turn.role in ("assistant", "tool"):
+            runs[-1].append(turn)
         else:
-            out.append(turn)
-    return out
+            runs.append([turn])
+    return [
+        run[0]
+        if len(run) == 1
+        else replace(run[0], parts=tuple(chain.from_iterable(one.parts for one in run)))
+        for run in runs
+    ]
 
 
 def _unique_ids(turns: Sequence[Message], kept_ids: frozenset[str]) -> list[Message]:

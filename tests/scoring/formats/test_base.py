@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
+import pytest
 from hypothesis import given
 
-from scoring.formats import langchain, openai
+from scoring.formats import base, langchain, openai
 from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, turns_of
 from scoring.messages import (
     Message,
@@ -39,6 +42,24 @@ class TestTurns:
         turns = turns_of([ran], frozenset(), openai.FORMAT)
         assert [t.role for t in turns] == ["assistant", "tool", "assistant"]
         assert turns[1].results[0].name == "f"
+
+    def test_copy_each_part_a_fixed_number_of_times(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The time grows with the number of calls in a message, not with its square, which would take minutes."""
+        copied: list[int] = []
+
+        def counting(value: Any, **changes: Any) -> Any:
+            copied.append(len(changes.get("parts", ())))
+            return replace(value, **changes)
+
+        monkeypatch.setattr(base, "replace", counting)
+        calls = tuple(ToolCall(f"c{n}", "f", "{}") for n in range(200))
+        spread = [Message("assistant", (call,)) for call in calls]
+        turns_of(
+            [Message("assistant", calls), Message("user", (Text("and?"),)), *spread],
+            frozenset(),
+            openai.FORMAT,
+        )
+        assert 0 < sum(copied) < 20 * len(calls)
 
     def test_leave_reasoning_out_unless_it_is_wanted(self) -> None:
         """A message with nothing but reasoning is not a turn."""
