@@ -51,7 +51,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image, sound or document. `digest` identifies the bytes; width and height are pixels, 0 if unknown."""
+    """An image, sound or document. `digest` identifies the bytes; width and height are pixels, 0 if unknown.
+
+    `detail` is how exactly a model is to look at an image: "low", "high" or "original"; "" leaves it to the provider.
+    It takes no part in equality: messages that were stored before it was read have none.
+    """
 
     kind: str
     mime: str = ""
@@ -59,6 +63,7 @@ class Media:
     size_bytes: int = 0
     width: int = 0
     height: int = 0
+    detail: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from scoring.formats import openai
 from scoring.formats.anthropic import document_text
 from scoring.formats.base import Decoded, Format, gathered_sources, turns_of, written_parts
 from scoring.formats.checks import opening_place, readable
-from scoring.formats.media import Source, media_of, source_of
+from scoring.formats.media import DETAILS, Source, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered, same_part
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, call_input, json_text, json_type
 from scoring.formats.repairs import OPENING, OPENING_TOKENS, opening, repair
@@ -365,6 +365,7 @@ def _with_system_placed(
 
 __all__ = [
     "DEPTH_LIMIT",
+    "DETAILS",
     "FORMATS",
     "OPENING",
     "OPENING_TOKENS",

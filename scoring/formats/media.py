@@ -11,17 +11,22 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.formats.dimensions import dimensions
 from scoring.formats.reading import string
 from scoring.messages import Media
 
+DETAILS = ("low", "high", "original")  # OpenAI's; without one, or with "auto", the provider chooses
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The location of a medium's bytes: `data` is base64; at most one of data, url and file_id is set."""
+    """The location of a medium's bytes: `data` is base64; at most one of data, url and file_id is set.
+
+    `detail` is the detail that the program wishes for an image, as `Media` has it.
+    """
 
     kind: str
     mime: str = ""
@@ -29,19 +34,21 @@ class Source:
     url: str = ""
     file_id: str = ""
     name: str = ""
+    detail: str = ""
 
 
 def media_of(source: Source) -> Media:
     """Return the part for a source; the digest is of the bytes, or of the address if there are none."""
     if not source.data:
         address = source.url or source.file_id or source.name
-        return Media(source.kind, source.mime, _digest(address.encode("utf-8", "surrogatepass")))
+        digest = _digest(address.encode("utf-8", "surrogatepass"))
+        return Media(source.kind, source.mime, digest, detail=source.detail)
     try:
         raw = base64.b64decode(source.data, validate=False)
     except (binascii.Error, ValueError):
         raw = source.data.encode("utf-8", "surrogatepass")
     width, height = dimensions(raw) if source.kind == "image" else (0, 0)
-    return Media(source.kind, source.mime, _digest(raw), len(raw), width, height)
+    return Media(source.kind, source.mime, _digest(raw), len(raw), width, height, source.detail)
 
 
 def _digest(data: bytes) -> str:
@@ -104,6 +111,11 @@ def _from_address(kind: str, address: Any, name: str = "") -> Source | None:
     return Source(kind, mime=head.partition(";")[0], data=data, name=name)
 
 
+def _with_detail(source: Source | None, detail: Any) -> Source | None:
+    """Return a source of an image with the detail that its block wishes for; None without a source."""
+    return replace(source, detail=detail) if source is not None and detail in DETAILS else source
+
+
 def _inline_file(data: Any, name: str) -> Source | None:
     """Return a document from a data URL or from bare base64; None without data."""
     found = _from_address("document", data, name)
@@ -129,7 +141,7 @@ def _anthropic(block: Mapping[str, Any]) -> Source | None:
 def _openai(block: Mapping[str, Any]) -> Source | None:
     image, audio, file = block.get("image_url"), block.get("input_audio"), block.get("file")
     if isinstance(image, Mapping):
-        return _from_address("image", image.get("url"))
+        return _with_detail(_from_address("image", image.get("url")), image.get("detail"))
     if isinstance(audio, Mapping):
         return Source("audio", "audio/" + string(audio.get("format")), data=string(audio.get("data")))
     if block.get("type") == "file" and isinstance(file, Mapping):
@@ -142,8 +154,9 @@ def _openai(block: Mapping[str, Any]) -> Source | None:
 def _responses(block: Mapping[str, Any]) -> Source | None:
     kind = block.get("type")
     if kind in ("input_image", "image_url", "computer_screenshot"):
-        return _from_address("image", block.get("image_url")) or Source(
-            "image", file_id=string(block.get("file_id"))
+        image = _from_address("image", block.get("image_url"))
+        return _with_detail(
+            image or Source("image", file_id=string(block.get("file_id"))), block.get("detail")
         )
     if kind == "image_generation_call" and isinstance(block.get("result"), str):
         mime = "image/" + (string(block.get("output_format")) or "png")

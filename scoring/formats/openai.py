@@ -164,7 +164,8 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     source = sources.get(part.digest)
     if source is not None and role == "user":
         if source.kind == "image" and not source.file_id:
-            return {"type": "image_url", "image_url": {"url": data_url(source)}}
+            detail = {"detail": source.detail} if source.detail else {}
+            return {"type": "image_url", "image_url": {"url": data_url(source), **detail}}
         if source.data and source.mime in _AUDIO_FORMATS:
             audio = {"data": source.data, "format": _AUDIO_FORMATS[source.mime]}
             return {"type": "input_audio", "input_audio": audio}

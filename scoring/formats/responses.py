@@ -204,7 +204,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     source = sources.get(part.digest)
     if source is not None and role == "user" and not source.file_id:
         if source.kind == "image":
-            return {"type": "input_image", "image_url": data_url(source), "detail": "auto"}
+            return {"type": "input_image", "image_url": data_url(source), "detail": source.detail or "auto"}
         if source.kind == "document" and source.data:
             return {
                 "type": "input_file",

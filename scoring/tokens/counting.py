@@ -94,8 +94,7 @@ class ModelCounter:
             return round(self._factor * self.family.definition)
         if media.kind != "image":
             return media_tokens(media)
-        known = media.width > 0 and media.height > 0
-        return self.family.image(media.width, media.height) if known else self.family.image_unknown
+        return self.family.image_tokens(media.width, media.height, media.detail)
 
     def sealed(self, chars: int) -> int:
         """Return the tokens of reasoning with an encrypted copy of `chars` characters."""

@@ -9,9 +9,9 @@ the table, of its own name in lower case, without provider and with dashes for d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from math import ceil, sqrt
+from math import ceil, floor, sqrt
 
 from scoring.models import find_model
 from scoring.tokens.calibration import STEADY_SHARE
@@ -26,8 +26,9 @@ class Family:
     `calls` is added for a message that calls tools, `message` for any other, `argument` for each argument of a call,
     `definition` for a tool that a result gives by name only. Encrypted reasoning has `sealed_chars` characters for
     each token, after the first `seal_chars`. `image` returns an image's tokens, `image_unknown` is the cost of an
-    image of unknown size. `least` is the smallest share of its count that a user's text can really take: it
-    depends on whether the tokenizer is the model's own, measured, or another's.
+    image of unknown size; `details` has the rules for images sent with a wish for their detail ("low", "high",
+    "original"), where the provider offers it. `least` is the smallest share of its count that a user's text can really
+    take: it depends on whether the tokenizer is the model's own, measured, or another's.
     """
 
     name: str
@@ -42,6 +43,17 @@ class Family:
     sealed_chars: float = 5.95
     ids: bool = True
     least: float = STEADY_SHARE
+    details: Mapping[str, ImageRule] = field(default_factory=dict)
+
+    def image_tokens(self, width: int, height: int, detail: str = "") -> int:
+        """Return the tokens of an image of so many pixels, 0 for unknown, that was sent with a `detail`, "" for none.
+
+        With low detail the size is known: the provider shrinks every image to it.
+        """
+        rule = self.details.get(detail, self.image)
+        if width > 0 and height > 0:
+            return rule(width, height)
+        return rule(_LOW, _LOW) if detail == "low" and detail in self.details else self.image_unknown
 
     def sealed(self, chars: int) -> int:
         """Return the tokens of reasoning known only by an encrypted copy or a signature of `chars` characters."""
@@ -65,20 +77,41 @@ def _patches(width: int, height: int, side: int) -> int:
     return ceil(width / side) * ceil(height / side)
 
 
-def _by_patches(side: int, edge: int, most: int, times: float = 1.0) -> ImageRule:
+def _by_patches(side: int, edge: int, most: int) -> ImageRule:
     """Return a rule of one token for each patch of `side` pixels, after shrinking to `edge` and to `most` patches."""
-    return partial(_in_patches, side, edge, most, times)  # no closure: rules are sent to other processes
+    return partial(_in_patches, side, edge, most)  # no closure: rules are sent to other processes
 
 
-def _in_patches(side: int, edge: int, most: int, times: float, width: int, height: int) -> int:
+def _in_patches(side: int, edge: int, most: int, width: int, height: int) -> int:
     shrink = min(1.0, edge / max(width, height))
-    count = _patches(ceil(width * shrink), ceil(height * shrink), side)
-    return round(times * min(most, count))
+    return min(most, _patches(ceil(width * shrink), ceil(height * shrink), side))
+
+
+def _by_budget(times: float, edge: int, most: int) -> ImageRule:
+    """Return OpenAI's rule: `times` the patches of 32 pixels, of an image that fits `edge` and `most` patches."""
+    return partial(_in_budget, times, edge, most)
+
+
+def _in_budget(times: float, edge: int, most: int, width: int, height: int) -> int:
+    shrink = min(1.0, edge / max(width, height))
+    if _patches(ceil(width * shrink), ceil(height * shrink), _PATCH) > most:
+        fitting = sqrt(_PATCH * _PATCH * most / (width * height))
+        across, down = width * fitting / _PATCH, height * fitting / _PATCH
+        # As documented: then the side that loses most by it is shrunk to whole patches, and the other along with it.
+        fitting *= min(max(1, floor(across)) / across, max(1, floor(down)) / down)
+        shrink = min(shrink, fitting)
+    # Pixels are whole; the product of a size and a quotient of it may lie just below the pixel it is meant to be.
+    wide, high = (max(1, floor(side * shrink + 1e-6)) for side in (width, height))
+    return ceil(round(times * min(most, _patches(wide, high, _PATCH)), 6))
 
 
 def _by_tiles(base: int, tile: int) -> ImageRule:
     """Return OpenAI's older rule: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
     return partial(_in_tiles, base, tile)
+
+
+def _flat(tokens: int, _width: int, _height: int) -> int:
+    return tokens
 
 
 def _in_tiles(base: int, tile: int, width: int, height: int) -> int:
@@ -129,11 +162,41 @@ NEW_CLAUDE = replace(
 # Measured on 38 calls of gpt-5.1-codex: 14 tokens for a call and 24-48 for a result (counted call ids make up for
 # them); encrypted reasoning 1,040 characters and 5.95 for each token.
 _ON_GPT = "measured on gpt-5.1-codex; images: developers.openai.com, images and vision"
-GPT_4 = Family("GPT-4", _ON_GPT, _by_tiles(85, 170), 765, least=0.9)
-GPT_5 = Family("GPT-5 to 5.3", _ON_GPT, _by_tiles(70, 140), 630, least=0.9)
-GPT_SMALL = Family("small GPT", _ON_GPT, _by_patches(32, 2_048, 1_536, 1.62), 1_600, least=0.9)
-GPT = Family("GPT from 5.4", _ON_GPT, _by_patches(32, 6_000, 10_000, 1.2), 1_500, least=0.9)
-O_SERIES = Family("o1, o3, o4", _ON_GPT, _by_tiles(75, 150), 675, least=0.9)
+_PATCH, _LOW = 32, 512
+# (pixels of the longer side, patches): what an image is shrunk to.
+_SMALL, _HIGH, _ORIGINAL, _WHOLE = (2_048, 1_536), (2_048, 2_500), (6_000, 10_000), (65_535, 30_000)
+# No multiplier is published for 5.2 to 5.5 and the Codex models; that of 5.5 was measured.
+_TIMES, _MINI, _NANO, _O4_MINI = 1.2, 1.62, 2.46, 1.72
+
+
+def _with_tiles(name: str, base: int, tile: int) -> Family:
+    """Return a family with tiles: four of them in an image of unknown size, none with low detail."""
+    low = {"low": partial(_flat, base)}
+    return Family(name, _ON_GPT, _by_tiles(base, tile), base + 4 * tile, least=0.9, details=low)
+
+
+def _with_patches(
+    name: str, times: float, unknown: int, fits: tuple[int, int], **details: tuple[int, int]
+) -> Family:
+    """Return a family with patches: `fits` is what an image sent without a detail is shrunk to."""
+    rules = {detail: _by_budget(times, *to) for detail, to in details.items()}
+    rules["low"] = _by_budget(times, _LOW, _HIGH[1])
+    return Family(name, _ON_GPT, _by_budget(times, *fits), unknown, least=0.9, details=rules)
+
+
+GPT_4 = _with_tiles("GPT-4", 85, 170)
+# Its text is so cheap that an image, at the price of one on GPT-4o, is billed as many more tokens.
+GPT_4O_MINI = _with_tiles("GPT-4o mini", 2_833, 5_667)
+GPT_5 = _with_tiles("GPT-5 and 5.1", 70, 140)
+O_SERIES = _with_tiles("o1, o3, o4", 75, 150)
+COMPUTER_USE = _with_tiles("computer use", 65, 129)
+GPT_SMALL = _with_patches("small GPT", _MINI, 1_600, _SMALL)
+GPT_NANO = _with_patches("smallest GPT", _NANO, 2_400, _SMALL)
+O4_MINI = _with_patches("o4-mini", _O4_MINI, 1_700, _SMALL)
+GPT_5_2 = _with_patches("GPT-5.2 and 5.3, Codex", _TIMES, 1_200, _SMALL)
+GPT_5_4 = _with_patches("GPT-5.4", _TIMES, 1_500, _HIGH, original=_ORIGINAL)
+GPT_5_5 = _with_patches("GPT-5.5", _TIMES, 1_500, _ORIGINAL, high=_HIGH)
+GPT = _with_patches("GPT from 5.6", _TIMES, 1_500, _WHOLE, high=(_WHOLE[0], _HIGH[1]))
 
 _ON_GEMINI = "ai.google.dev, tokens and media resolution; around messages as for GPT, not measured"
 GEMINI_2 = Family("Gemini 2", _ON_GEMINI, _by_crops, 1_032)
@@ -149,10 +212,17 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "gpt": GPT,
     **dict.fromkeys(("gpt-3", "gpt-4", "chatgpt"), GPT_4),
+    "gpt-4o-mini": GPT_4O_MINI,
     **dict.fromkeys(("gpt-5", "codex"), GPT_5),
-    **dict.fromkeys(("gpt-5-4", "gpt-5-5", "gpt-5-6"), GPT),
-    **dict.fromkeys(("gpt-4-1-mini", "gpt-4-1-nano", "gpt-5-mini", "gpt-5-nano", "o4-mini"), GPT_SMALL),
+    **dict.fromkeys(("gpt-5-2", "gpt-5-3", "gpt-5-codex-mini", "gpt-5-1-codex-mini"), GPT_5_2),
+    "gpt-5-4": GPT_5_4,
+    "gpt-5-5": GPT_5_5,
+    "gpt-5-6": GPT,
+    **dict.fromkeys(("gpt-4-1-mini", "gpt-5-mini", "gpt-5-4-mini"), GPT_SMALL),
+    **dict.fromkeys(("gpt-4-1-nano", "gpt-5-nano", "gpt-5-4-nano"), GPT_NANO),
+    **dict.fromkeys(("o4-mini", "codex-mini"), O4_MINI),
     **dict.fromkeys(("o1", "o3", "o4"), O_SERIES),
+    "computer-use-preview": COMPUTER_USE,
     "gemini": GEMINI,
     **dict.fromkeys(("gemini-1", "gemini-2"), GEMINI_2),
 }

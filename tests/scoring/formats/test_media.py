@@ -35,6 +35,16 @@ class TestSourceOf:
             ({"type": "image_url", "image_url": {"url": INLINE}}, Source("image", "image/png", PNG)),
             ({"type": "image_url", "image_url": URL}, Source("image", url=URL)),
             (
+                {"type": "image_url", "image_url": {"url": URL, "detail": "low"}},
+                Source("image", url=URL, detail="low"),
+            ),
+            ({"type": "input_image", "image_url": URL, "detail": "auto"}, Source("image", url=URL)),
+            (
+                {"type": "input_image", "image_url": URL, "detail": "original"},
+                Source("image", url=URL, detail="original"),
+            ),
+            ({"type": "input_image", "image_url": URL, "detail": {}}, Source("image", url=URL)),
+            (
                 {"type": "input_audio", "input_audio": {"data": "AA", "format": "mp3"}},
                 Source("audio", "audio/mp3", "AA"),
             ),

@@ -282,6 +282,24 @@ class TestPatching:
             "tool_calls" not in encode([Message("assistant", (Text("x"),), wire=decoded.wire)], "openai")[0]
         )
 
+    def test_finds_an_image_whose_detail_was_not_stored(self) -> None:
+        """Messages that were stored before the detail was read have none; each keeps its own image."""
+        images = [
+            {"type": "image_url", "image_url": {"url": f"https://example.org/{name}.png", "detail": "low"}}
+            for name in "ab"
+        ]
+        now = read({"role": "user", "content": images})
+        second = replace(now, parts=(replace(now.media[1], detail=""),))
+        assert [image.detail for image in now.media] == ["low", "low"]
+        assert encode([second], "openai") == [{"role": "user", "content": images[1:]}]
+
+    def test_keeps_the_detail_of_an_image_in_another_format(self) -> None:
+        """The model is billed for it as before."""
+        block = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", "detail": "low"}
+        [item] = decode([{"type": "message", "role": "user", "content": [block]}], "responses").messages
+        [sent] = encode([item], "openai")
+        assert sent["content"][0]["image_url"]["detail"] == "low"
+
 
 class TestRules:
     """Tests of what the API refuses."""

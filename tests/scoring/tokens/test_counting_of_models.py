@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scoring.formats import decode
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, message
 from scoring.tokens.counting import (
     DEFINITION,
@@ -10,7 +11,7 @@ from scoring.tokens.counting import (
     ModelCounter,
     estimate_message_tokens,
 )
-from scoring.tokens.families import CLAUDE, GPT, OTHER
+from scoring.tokens.families import CLAUDE, GPT, OTHER, family_of
 
 
 class Words:
@@ -69,6 +70,14 @@ class TestACounterOfAModel:
         none = Message("tool", (ToolResult("1", ""),))
         assert cost(small, CLAUDES) - cost(none, CLAUDES) == 100
         assert cost(message("user", "", Media("image")), CLAUDES) == MESSAGE_OVERHEAD + CLAUDE.image_unknown
+
+    def test_counts_images_by_the_detail_they_are_sent_with(self) -> None:  # P8
+        """The blocks of OpenAI's formats name it."""
+        counter = ModelCounter(Words(), family_of("gpt-4o"))
+        block = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}}
+        [low] = decode([{"role": "user", "content": [block]}], "openai").messages
+        assert cost(low, counter) == MESSAGE_OVERHEAD + 85
+        assert cost(message("user", "", Media("image")), counter) == MESSAGE_OVERHEAD + 765
 
     def test_counts_a_tool_definition_that_a_result_brings_in(self) -> None:
         """Only its name is in the transcript."""

@@ -13,9 +13,17 @@ from scoring.tokens.families import (
     GEMINI_2,
     GPT,
     GPT_4,
+    GPT_4O_MINI,
     GPT_5,
+    GPT_5_2,
+    GPT_5_4,
+    GPT_5_5,
+    GPT_NANO,
+    GPT_SMALL,
     NEW_CLAUDE,
+    O4_MINI,
     OTHER,
+    Family,
     family_of,
 )
 
@@ -32,8 +40,13 @@ class TestFamilies:
             ("claude-opus-4.7", NEW_CLAUDE),
             ("claude-haiku-5-5", NEW_CLAUDE),
             ("gpt-5.1-codex", GPT_5),
-            ("gpt-5.5", GPT),
+            ("gpt-5.3-codex", GPT_5_2),
+            ("gpt-5.4-2026-03-05", GPT_5_4),
+            ("gpt-5.4-nano", GPT_NANO),
+            ("gpt-5.5", GPT_5_5),
             ("GPT-6-sol", GPT),
+            ("gpt-4o-mini-2024-07-18", GPT_4O_MINI),
+            ("codex-mini-latest", O4_MINI),
             ("models/gemini-2.5-pro", GEMINI_2),
             ("somebodys-own", OTHER),
             (None, OTHER),
@@ -99,15 +112,74 @@ class TestImages:
         assert family_of("gpt-4o").image(2_048, 4_096) == 1_105
         assert family_of("gemini-2.5-flash").image(300, 200) == 258
 
+    @pytest.mark.parametrize(
+        ("model", "width", "height", "detail", "tokens"),
+        [
+            ("gpt-5-mini", 1_024, 1_024, "", 1_659),  # 1,024 patches, times 1.62
+            ("gpt-5-mini", 1_800, 2_400, "", 2_353),  # 4,275 patches are shrunk to 33 x 44
+            ("gpt-4.1-nano", 1_024, 1_024, "", 2_520),
+            ("o4-mini", 1_024, 1_024, "", 1_762),
+            ("gpt-5.4-mini", 1_920, 1_080, "", 2_443),  # 2,040 patches are shrunk to 52 x 29
+            ("gpt-5.5", 4_032, 3_024, "original", 11_868),
+            (
+                "gpt-5.5",
+                4_032,
+                3_024,
+                "high",
+                2_942,
+            ),  # 57 x 43 of the 2,500 patches that high detail may take
+            ("gpt-5.4", 4_032, 3_024, "", 2_942),  # here high detail is the usual one
+            ("gpt-6-sol", 4_032, 3_024, "", 14_364),  # from 5.6 on nothing is shrunk
+            ("gpt-5.5", 1_024, 1_024, "low", 308),  # at most 512 pixels
+            ("gpt-4o", 1_024, 1_024, "low", 85),
+            ("gpt-4o-mini", 1_024, 1_024, "", 25_501),
+            ("gpt-4o-mini", 1_024, 1_024, "low", 2_833),
+            ("claude-opus-5-5", 280, 280, "low", 100),  # there is no such choice
+        ],
+    )
+    def test_cost_what_openai_documents_for_patches_and_details(
+        self, model: str, width: int, height: int, detail: str, tokens: int
+    ) -> None:  # P8
+        """The maker's own examples, and its rules in the guide on images and vision."""
+        assert family_of(model).image_tokens(width, height, detail) == tokens
+
+    def test_have_a_known_size_with_low_detail(self) -> None:  # P8
+        """The provider shrinks the image behind an address too; without a wish its size stays unknown."""
+        assert family_of("gpt-4o").image_tokens(0, 0, "low") == 85
+        assert family_of("gpt-5.5").image_tokens(0, 0, "low") == 308
+        assert family_of("gpt-5.5").image_tokens(0, 0) == family_of("gpt-5.5").image_unknown
+        assert CLAUDE.image_tokens(0, 0, "low") == CLAUDE.image_unknown
+
     def test_cost_at_most_1_600_where_no_rule_is_published(self) -> None:  # P8
         """That is the most, whatever size a header claims."""
         assert max(OTHER.image(40_000, 40_000), OTHER.image(1, 4_294_967_295)) <= 1_600
 
+    @pytest.mark.parametrize(
+        ("family", "most"),
+        [
+            (CLAUDE, 1_600), (NEW_CLAUDE, 4_784), (GPT_4, 85 + 8 * 170), (GPT_5, 70 + 8 * 140),
+            (GPT_4O_MINI, 2_833 + 8 * 5_667), (GPT_SMALL, 2_489), (GPT_NANO, 3_779), (O4_MINI, 2_642),
+            (GPT_5_2, 1_844), (GPT_5_4, 12_000), (GPT_5_5, 12_000), (GPT, 36_000), (GEMINI_2, 20_000), (OTHER, 1_600),
+        ],
+        ids=lambda value: value.name if isinstance(value, Family) else "",
+    )  # fmt: skip
+    @given(
+        st.integers(1, 20_000), st.integers(1, 20_000), st.sampled_from(["", "low", "high", "original", "?"])
+    )
+    def test_cost_at_most_what_the_provider_says(
+        self, family: Family, most: int, width: int, height: int, detail: str
+    ) -> None:
+        """Whatever their size, shape and detail."""
+        assert 1 <= family.image_tokens(width, height, detail) <= most
+
     @given(st.sampled_from([*FAMILIES.values(), OTHER]), st.integers(1, 20_000), st.integers(1, 20_000))
-    def test_cost_something_and_not_the_window(self, family: object, width: int, height: int) -> None:
-        """That holds for every size and shape."""
-        assert isinstance(family, type(OTHER))
-        assert 1 <= family.image(width, height) <= 20_000
+    def test_cost_something_and_not_the_window(self, family: Family, width: int, height: int) -> None:
+        """That holds for every size and shape. Only two families may take more than 20,000 tokens, as documented."""
+        assert (
+            1
+            <= family.image_tokens(width, height)
+            <= {GPT_4O_MINI.name: 48_169, GPT.name: 36_000}.get(family.name, 20_000)
+        )
 
 
 class TestSealedReasoning:

@@ -186,9 +186,10 @@ def _parts(content: Any) -> Iterator[Part]:
 
 def _media(block: dict[str, Any]) -> Media | None:
     url = block.get("image_url")
-    url = object_of(url).get("url") if isinstance(url, dict) else url
+    image = url if isinstance(url, dict) else block
+    url = image.get("url") if image is url else url
     if isinstance(url, str) and url:
-        return media_from_url(url)
+        return media_from_url(url, detail=text_of(image.get("detail")))
     if sound := text_of(block.get("audio_url")):
         return media_from_url(sound, "audio")
     if data := text_of(block.get("file_data")) or text_of(block.get("data")):

@@ -10,13 +10,13 @@ import codecs
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
-from scoring.formats import Source, json_text, media_of
+from scoring.formats import DETAILS, Source, json_text, media_of
 from scoring.messages import Media
 
 TITLE_CHARS = 200
@@ -198,9 +198,10 @@ def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
     return media_of(Source(kind, mime, data))
 
 
-def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
-    """Return the media at a URL; a data URL contains the bytes."""
+def media_from_url(url: str, kind: str = "image", mime: str = "", detail: str = "") -> Media:
+    """Return the media at a URL; a data URL contains the bytes. `detail` is the one that an image was sent with."""
+    detail = detail if detail in DETAILS else ""
     if url.startswith("data:"):
         head, _, data = url.partition(",")
-        return media_from_base64(data, mime or head[5:].partition(";")[0], kind)
-    return media_of(Source(kind, mime, url=url))
+        return replace(media_from_base64(data, mime or head[5:].partition(";")[0], kind), detail=detail)
+    return media_of(Source(kind, mime, url=url, detail=detail))
