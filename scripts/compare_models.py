@@ -15,7 +15,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,9 @@ OTHER_KINDS = (
     "computer-use", "deep-research", "instruct", "ocr", "voxtral", "veo", "lyria", "sora", "whisper", "vision", "gemma",
     "ft:", "learnlm", "exp", "imagine", "guard", "dall-e", "davinci", "babbage",
 )  # fmt: skip
-FIELDS = ("limit", "output_limit", "input_price", "cached_price", "cache_write_price", "output_price")
+FIELDS = (
+    "limit", "output_limit", "input_price", "cached_price", "cache_write_price", "output_price", "dearer_above",
+)  # fmt: skip
 TOLERANCE = 0.05  # 1,000,000 and 1,048,576 are both in use for the same window
 
 OUT_OF_USE = (
@@ -63,7 +65,7 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"codestral\S* .*limit", "the model card of 25.08 says 128,000"),
     (r"(mistral/)?codestral-mamba", "another model under the name, out of use"),
     (
-        r"mistral-large \(|ministral-[38]b \(|mistral-medium-2312 ",
+        r"mistral-large(-latest)? \(|ministral-[38]b \(|mistral-medium(-2312)? ",
         "ours is the current generation under that name",
     ),
     (
@@ -72,11 +74,15 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     ),
     (r"mistral/mistral-small .*(limit|cached)", "the name stood for models of 32,000 first"),
     (r"gemini-1.5-pro .*limit", "two million since 2024-06, one million before"),
-    (r"gemini-(2.5-flash-preview|flash-1.5-8b) ", "other models under the name, out of use"),
+    (r"gemini-(2.5-flash-preview\S*|flash-1.5-8b) ", "other models under the name, out of use"),
     (r"gemini/gemini-4-argon .*output_limit", "65,536 a request; more only by continuing it"),
     (
         r"gpt-3.5-turbo-(0613|1106|16k) |gpt-4o-mini-\S*ft|gpt-4o:extended ",
         "retired, tuned or hosted variants",
+    ),
+    (
+        r"gpt-5\S*-chat\S* .*limit",
+        "the models of ChatGPT take 128,000; the list has them under those of the API",
     ),
     (r"gpt-4(-0613)? .*output_limit", "output shares the window of 8,192; the maker names no smaller limit"),
     (
@@ -88,7 +94,7 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
         r"xai/\S+ .*output_limit is unknown here",
         "the maker's pages name no limit of the output; the list repeats the window",
     ),
-    (r"grok-code-fast-1 .*price", "billed as grok-build since 2026-05-15"),
+    (r"grok-code-fast\S* .*price", "billed as grok-build since 2026-05-15"),
     (r"dashscope/qwen-(plus|turbo)-(20|latest)", "snapshots; the name alone is in the table"),
     (rf"({'|'.join(OUT_OF_USE)}): not", "out of use"),
     (
@@ -100,7 +106,11 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A model as another publisher lists it; None for unknown values. Prices in dollars per million tokens."""
+    """A model as another publisher lists it; None for unknown values. Prices in dollars per million tokens.
+
+    `also`: the name is another one under which the publisher finds the model. What we say of it must be right, but we
+    need not know it.
+    """
 
     name: str
     limit: int | None = None
@@ -109,6 +119,8 @@ class Published:
     cached_price: float | None = None
     cache_write_price: float | None = None
     output_price: float | None = None
+    dearer_above: int | None = field(default=None, kw_only=True)
+    also: bool = field(default=False, kw_only=True)
 
 
 def from_litellm(table: Mapping[str, Any]) -> Iterator[Published]:
@@ -126,7 +138,10 @@ def from_litellm(table: Mapping[str, Any]) -> Iterator[Published]:
 
 
 def from_genai_prices(providers: Iterable[Any], today: date | None = None) -> Iterator[Published]:
-    """Yield the conversational models of our providers in the package `genai-prices`, with the prices of a day."""
+    """Yield the conversational models of our providers in the package `genai-prices`, with the prices of a day.
+
+    Each other name under which the package finds a model is listed, too.
+    """
     today = today or datetime.now(tz=UTC).date()
     for provider in providers:
         if provider.id not in PROVIDERS.values():
@@ -136,12 +151,30 @@ def from_genai_prices(providers: Iterable[Any], today: date | None = None) -> It
                 continue
             prices = _of_day(model.prices, today) if isinstance(model.prices, list) else model.prices
             keys = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
-            yield Published(
+            said = Published(
                 model.id,
                 _whole(model.context_window),
                 None,
-                *(_price(getattr(prices, k, None)) for k in keys),
+                *(_price(getattr(prices, key, None)) for key in keys),
+                dearer_above=_tier(getattr(prices, "input_mtok", None)),
             )
+            yield said
+            for name in {*_names(getattr(model, "match", None))} - {model.id}:
+                if not any(kind in name.lower() for kind in OTHER_KINDS):
+                    yield replace(said, name=name, also=True)
+
+
+def _names(match: Any) -> Iterator[str]:
+    """Yield the names that a rule of `genai-prices` gives in full; its beginnings and endings of names are none."""
+    if (name := getattr(match, "equals", None)) is not None:
+        yield name
+    for part in getattr(match, "or_", ()):
+        yield from _names(part)
+
+
+def _tier(price: Any) -> int | None:
+    """Return the tokens above which a price is another, None if there are none."""
+    return min((_whole(tier.start) or 0 for tier in getattr(price, "tiers", ())), default=None)
 
 
 def left_out(makers: Iterable[str]) -> tuple[int, int, str]:
@@ -158,12 +191,15 @@ def disagreements(published: Iterable[Published]) -> Iterator[str]:
     for other in sorted(published, key=lambda p: p.name):
         ours = find_model(other.name)
         if not ours.known:
-            yield f"{other.name}: not in the table{_known_fields(other)}"
+            if not other.also:
+                yield f"{other.name}: not in the table{_known_fields(other)}"
             continue
-        for field in FIELDS:
-            said, have = getattr(other, field), getattr(ours, field)
-            if said is not None and not _same(field, said, have, ours):
-                yield f"{other.name} ({ours.name}): {field} is {_show(have)} here, {_show(said)} there"
+        for name in FIELDS:
+            said, have = getattr(other, name), getattr(ours, name)
+            if other.also and (have is None or (ours.assumed and name.endswith("limit"))):
+                continue
+            if said is not None and not _same(name, said, have, ours):
+                yield f"{other.name} ({ours.name}): {name} is {_show(have)} here, {_show(said)} there"
 
 
 def explanation(line: str) -> str | None:
@@ -171,19 +207,18 @@ def explanation(line: str) -> str | None:
     return next((reason for pattern, reason in EXPLAINED if re.match(pattern, line)), None)
 
 
-def _same(field: str, said: float, have: float | None, ours: ModelLimits) -> bool:
-    if field == "cache_write_price" and have is None:
+def _same(name: str, said: float, have: float | None, ours: ModelLimits) -> bool:
+    if name == "cache_write_price" and have is None:
         have = ours.input_price  # a write costs what input costs
     if have is None:
         return said == 0
-    windows = (ours.window, ours.limit) if field == "limit" else (have,)
-    return any(abs(said - one) <= (TOLERANCE * one if field.endswith("limit") else 1e-9) for one in windows)
+    windows = (ours.window, ours.limit) if name == "limit" else (have,)
+    rounded = name.endswith(("limit", "above"))
+    return any(abs(said - one) <= (TOLERANCE * one if rounded else 1e-9) for one in windows)
 
 
 def _known_fields(other: Published) -> str:
-    known = [
-        f"{field} {_show(getattr(other, field))}" for field in FIELDS if getattr(other, field) is not None
-    ]
+    known = [f"{name} {_show(getattr(other, name))}" for name in FIELDS if getattr(other, name) is not None]
     return f" ({', '.join(known)})" if known else ""
 
 

@@ -4,9 +4,10 @@ A name is compared in lower case, without the provider's prefix and the date, wi
 row whose words and version numbers both begin the name's: `anthropic/claude-4.5-sonnet-20250929` gets
 `claude-sonnet-4-5`. A version without a row gets the row of the version before it: gpt-5.7 that of gpt-5.6. If more of
 the name is left than a date, a snapshot or a word such as `latest`, or the version is another, the limits are assumed
-to be the row's and the prices are unknown. Prices are also unknown where another host runs a maker's open model. The
-user's own rows come first. A marker `[1m]` widens the window to a million. A name without a matching row gets the
-default row, whose `known` is False.
+to be the row's and the prices are unknown. The same holds where another host runs a maker's open model. The user's own
+rows come first. A marker `[1m]` widens the window to a million. A name without a matching row gets the default row,
+whose `known` is False, with the tokenizer of the maker's nearest version and, as in `moonshot-v1-128k`, with the window
+that the name gives.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
@@ -50,8 +52,9 @@ _SIZE = re.compile(r"\b(\d+)\.(\d+b)\b")  # a size such as 6.7b is one word
 _DATES = re.compile(r"\b(20\d\d \d\d \d\d|[01]\d( 20\d\d| \d\d)|(0\d|1[0-2])\d\d|0\d*)\b")
 # Amazon's spelling: a region, the maker and the model, with dots between them.
 _BEDROCK = re.compile(r"(?:(?P<region>[a-z][a-z-]*)\.)?(?P<maker>[a-z][a-z\d]*)\.(?=[a-z])")
-# From Claude Sonnet 4.5 on, an endpoint of a region costs more than the global one.
-_REGIONAL_FROM, _REGIONAL_TIMES = (4, 5), 1.1
+# The versions of each maker's models from which an endpoint of a region costs more than the global one.
+_REGIONAL_FROM: Mapping[str, tuple[int, ...]] = {"anthropic": (4, 5), "openai": (5, 4), "amazon": (2,)}
+_REGIONAL_TIMES = 1.1
 # Makers whose models other hosts offer too, at prices of their own: the first words of their rows, and their names
 # before the slash.
 _DEEPSEEK = frozenset({"deepseek", "deepseek-ai"})
@@ -64,7 +67,19 @@ _MAKERS: Mapping[str, frozenset[str]] = {
     "deepseek": _DEEPSEEK, "mistral": _MISTRAL, "ministral": _MISTRAL, "magistral": _MISTRAL, "devstral": _MISTRAL,
     "codestral": _MISTRAL, "kimi": _MOONSHOT, "minimax": _MINIMAX, "qwen": _QWEN, "glm": _ZAI,
 }  # fmt: skip
+# Hosts of open models, by their names before the slash; each gives a model the window that suits its machines.
+_HOSTS = LOCAL | {
+    "anyscale", "azure_ai", "baseten", "bedrock", "cerebras", "chutes", "cloudflare", "databricks", "deepinfra",
+    "fireworks", "fireworks_ai", "friendliai", "groq", "huggingface", "hyperbolic", "lambda", "lambda_ai", "nebius",
+    "novita", "nscale", "nvidia_nim", "oci", "openrouter", "ovhcloud", "parasail", "replicate", "sambanova",
+    "snowflake", "together", "together_ai", "vertex_ai", "vllm", "watsonx",
+}  # fmt: skip
+# Subscriptions that give every model, open or not, a window of their own: Copilot 264,000 tokens of a million.
+_RESELLERS = frozenset({"copilot", "cursor", "github-copilot", "github_copilot"})
+# A window in thousands of tokens, as a word of a name.
+_STATED = re.compile(r"([89]|[1-9]\d{1,3})k")
 _PRICES = ("input_price", "cached_price", "cache_write_price", "output_price")
+ALIKE = 0.05  # 1,000,000 and 1,048,576 are two spellings of one window
 WINDOW_FOR_OUTPUT = 4  # the window of a model with only a known output limit, as a multiple of that limit
 
 
@@ -140,19 +155,46 @@ def find_model(
 def _find_in_table(spelled: str, windows: str) -> ModelLimits:
     """Return the table's row for a name, cached because each append asks for the rows of many sessions."""
     rows, default = _table(windows)
-    return _adjusted(spelled, _best_match(rows, _key(spelled), earlier=True) or default)
+    key = _key(spelled)
+    found = _best_match(rows, key, earlier=True) or _with_tokenizer(default, rows, key)
+    return _adjusted(spelled, found)
+
+
+def _with_tokenizer(default: ModelLimits, rows: Keyed, key: Key) -> ModelLimits:
+    """Return the default row with the tokenizer of the maker's last version before this one, or else of the first.
+
+    A maker keeps a tokenizer for many models: an unknown Claude is better counted as the nearest one than as a GPT.
+    """
+    if not key[0]:
+        return default
+    kindred = [
+        (tuple(map(int, numbers)), row)
+        for (words, numbers), row in rows
+        if words[0] == key[0][0] and numbers and all(map(_VERSION.fullmatch, numbers))
+    ]
+    if not kindred:
+        return default
+    asked = tuple(int(one) for one in key[1] if _VERSION.fullmatch(one))
+    before = [one for one in kindred if one[0] <= asked or not asked]
+    _, nearest = max(before, key=itemgetter(0)) if before else min(kindred, key=itemgetter(0))
+    return replace(default, encoding=nearest.encoding, token_factor=nearest.token_factor)
 
 
 def _adjusted(spelled: str, found: ModelLimits) -> ModelLimits:
     """Return a model's row, with other limits or prices or the wide window where its name says so."""
     if found.known and not found.own:
         other_price, other_limits = _differs(spelled, found)
-        if other_limits:
+        hosted = _is_hosted(spelled, found)
+        if other_limits or hosted or not _RESELLERS.isdisjoint(_hosts(spelled)):
             found = replace(found, source=f"{ASSUMED}: limits as {found.name}; {found.source}")
-        if found.input_price is not None and (other_price or _is_hosted(spelled, found)):
+        if other_limits:
+            found = _with_stated_window(spelled, found)
+        if found.input_price is not None and (other_price or hosted):
             found = replace(_priced(found, None), source=f"{found.source}; prices unknown")
         elif _is_regional(spelled, found):
             found = _dearer(found, _REGIONAL_TIMES)
+    elif not found.known:
+        found = _with_stated_window(spelled, found)
     if not found.own and costs_nothing(spelled):
         found = _priced(found, 0)
     if is_wide(spelled) and found.window < WIDE_WINDOW:
@@ -175,19 +217,44 @@ def _differs(spelled: str, found: ModelLimits) -> tuple[bool, bool]:
     return other or bool(more), other or not all(map(_SAME_LIMITS.fullmatch, more))
 
 
+def _with_stated_window(spelled: str, found: ModelLimits) -> ModelLimits:
+    """Return a row with the window that a name gives itself, if it is another: `phi-3-medium-128k-instruct`."""
+    stated = [word for word in map(_STATED.fullmatch, _key(spelled)[0]) if word]
+    window = 1_000 * int(stated[-1][1]) if stated else 0
+    if not window or abs(found.window - window) <= ALIKE * window:
+        return found
+    output = found.output_limit if found.output_limit is not None and found.output_limit < window else None
+    source = f"{ASSUMED}: the window that its name gives"
+    return replace(found, window=window, input_limit=None, output_limit=output, source=source)
+
+
 def _is_hosted(spelled: str, found: ModelLimits) -> bool:
-    """Return whether a name says that another host than the maker runs the model, at prices of its own."""
+    """Return whether a name says that another host than the maker runs an open model.
+
+    Its prices and its window are then the host's.
+    """
     makers = next((names for word, names in _MAKERS.items() if found.name.startswith(word)), None)
-    *hosts, model = spelled.lower().split("/")
-    return makers is not None and (_BEDROCK.match(model) is not None or not makers.issuperset(hosts))
+    hosts, model = _hosts(spelled), spelled.lower().rpartition("/")[2]
+    elsewhere = _BEDROCK.match(model) is not None or not _HOSTS.isdisjoint(hosts)
+    if found.input_price is None:  # nobody has a price for all hosts: whoever packed the weights is no host
+        return elsewhere
+    return makers is not None and (elsewhere or not makers.issuperset(hosts))
+
+
+def _hosts(spelled: str) -> list[str]:
+    """Return the names before the slashes of a name; Hugging Face adds its partner to its own."""
+    hosts = spelled.lower().split("/")[:-1]
+    return ["huggingface" if host.startswith("huggingface_") else host for host in hosts]
 
 
 def _is_regional(spelled: str, found: ModelLimits) -> bool:
-    """Return whether a name is that of a Claude model in one region of Amazon Bedrock."""
+    """Return whether a name is that of a model in one region of Amazon Bedrock that costs less globally."""
     place = _BEDROCK.match(spelled.lower().rpartition("/")[2])
+    if place is None or place["maker"] not in _REGIONAL_FROM or place["region"] == "global":
+        return False
     version = tuple(map(int, _key(found.name)[1]))
-    newer = not version or version >= _REGIONAL_FROM
-    return place is not None and place["maker"] == "anthropic" and place["region"] != "global" and newer
+    unnumbered = not version and place["maker"] == "anthropic"  # Claude Mythos is new, Nova Pro is old
+    return unnumbered or version >= _REGIONAL_FROM[place["maker"]]
 
 
 def _dearer(row: ModelLimits, times: float) -> ModelLimits:
@@ -195,6 +262,12 @@ def _dearer(row: ModelLimits, times: float) -> ModelLimits:
     prices = {name: getattr(row, name) for name in _PRICES}
     more: dict[str, Any] = {n: None if p is None else round(p * times, 6) for n, p in prices.items()}
     return replace(row, source=f"{row.source}; a region of Bedrock costs {times} times as much", **more)
+
+
+def name_at(provider: str, model: str) -> str:
+    """Return a model's name, after its provider where that one gives the model a window or prices of its own."""
+    theirs = provider.lower() in _HOSTS | _RESELLERS
+    return f"{provider}/{model}" if theirs and model and not model.startswith(f"{provider}/") else model
 
 
 def costs_nothing(name: str) -> bool:

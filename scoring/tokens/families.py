@@ -206,7 +206,8 @@ OTHER = Family("other", "assumed: as GPT", _by_area, 1_600)
 
 FAMILIES: Mapping[str, Family] = {
     "claude": NEW_CLAUDE,
-    **dict.fromkeys(("claude-2", "claude-3", "claude-opus-4", "claude-sonnet-4", "claude-haiku-4"), CLAUDE),
+    **dict.fromkeys(("claude-instant", "claude-2", "claude-3"), CLAUDE),
+    **dict.fromkeys(("claude-opus-4", "claude-sonnet-4", "claude-haiku-4"), CLAUDE),
     **dict.fromkeys(
         ("claude-opus-4-7", "claude-opus-4-8", "claude-sonnet-4-7", "claude-sonnet-4-8"), NEW_CLAUDE
     ),

@@ -55,6 +55,16 @@ class TestDisagreements:
         other = [Published("brand-new-1", limit=500_000, input_price=2)]
         assert list(disagreements(other)) == ["brand-new-1: not in the table (limit 500,000, input_price 2)"]
 
+    def test_of_other_names_are_only_what_is_said_wrongly(self) -> None:
+        """That a price is unknown is no disagreement there, nor a window that is called assumed."""
+        assumed, priced = find_model("gpt-5.7"), find_model("gpt-4-0613")
+        assert (assumed.assumed, assumed.input_price, priced.input_price) == (True, None, 30)
+        other = Published("gpt-5.7", limit=5, input_price=7, also=True)
+        wrong = Published("gpt-4-0613", input_price=10, also=True)
+        assert list(disagreements([other, wrong, Published("brand-new-1", also=True)])) == [
+            "gpt-4-0613 (gpt-4): input_price is 30 here, 10 there"
+        ]
+
 
 class TestWhatIsSettled:
     """Disagreements that were looked into."""
@@ -93,11 +103,16 @@ class TestReading:
         assert [published.name for published in from_litellm(rows)] == ["one"]
 
     def test_of_genai_prices_takes_the_prices_of_today(self) -> None:
-        """Prices that begin later, and the higher tier of long prompts, are left out."""
+        """Prices that begin later are left out, and of the higher tier of long prompts all but its beginning."""
+
+        @dataclass
+        class Tier:
+            start: int
 
         @dataclass
         class Tiers:
             base: float
+            tiers: tuple[Tier, ...] = ()
 
         @dataclass
         class Prices:
@@ -125,13 +140,19 @@ class TestReading:
             id: str
             models: list[Model] = field(default_factory=list)
 
-        dated = [When(None, Prices(Tiers(5))), When(Begins(date(9_000, 1, 1)), Prices(10))]
+        dated = [When(None, Prices(Tiers(5, (Tier(200_000),)))), When(Begins(date(9_000, 1, 1)), Prices(10))]
         read = list(
             from_genai_prices(
                 [Provider("anthropic", [Model("a", dated)]), Provider("groq", [Model("b", Prices(1))])]
             )
         )
-        assert read == [Published("a", input_price=5.0, output_price=25.0)]
+        assert read == [Published("a", input_price=5.0, output_price=25.0, dearer_above=200_000)]
+
+    def test_of_genai_prices_reads_every_name_of_a_model(self) -> None:
+        """The package finds a model by rules; those for a whole name are names of it."""
+        data = pytest.importorskip("genai_prices.data", reason="it comes with the development packages")
+        read = {one.name: one for one in from_genai_prices(data.providers, date(2026, 11, 20))}
+        assert (read["gpt-4-0125-preview"].input_price, read["gpt-4-0125-preview"].also) == (10, True)
 
 
 class TestTheCommand:

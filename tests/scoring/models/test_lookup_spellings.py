@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.models import find_model
+from scoring.models import find_model, name_at
 
 
 @pytest.mark.parametrize(
@@ -126,10 +126,12 @@ def test_limits_of_a_name_nobody_lists_are_assumed(name: str, assumed: bool) -> 
         ("arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-sonnet-5-v1:0", 2.2),
         ("global.anthropic.claude-opus-5-5", 4), ("us.anthropic.claude-sonnet-4-20250514-v1:0", 3),
         ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", 3), ("us.amazon.nova-premier-v1:0", 2.5),
+        ("openai.gpt-5.4", 2.75), ("us.openai.gpt-5.6-sol", 4.4), ("global.openai.gpt-5.6-sol", 4),
+        ("us.amazon.nova-2-lite-v1:0", 0.33), ("global.amazon.nova-2-lite-v1:0", 0.3),
     ],
 )  # fmt: skip
 def test_a_region_of_bedrock_costs_a_tenth_more_from_sonnet_4_5_on(name: str, price: float) -> None:
-    """The prices are those of genai-prices for regional and global names."""
+    """From GPT-5.4 and Nova 2 on, too. The prices are those of genai-prices for regional and global names."""
     assert find_model(name).input_price == price
 
 
@@ -146,3 +148,79 @@ def test_a_region_of_bedrock_costs_a_tenth_more_from_sonnet_4_5_on(name: str, pr
 def test_of_a_model_that_others_host_only_the_makers_price_is_known(name: str, price: float | None) -> None:
     """Hosts of open models have prices of their own: R1 costs 0.55 at its maker and 1.35 on Bedrock."""
     assert find_model(name).input_price == price
+
+
+@pytest.mark.parametrize(
+    ("name", "assumed"),
+    [
+        ("groq/llama-4-maverick-17b-128e-instruct", True), ("cerebras/gemma-4-31b", True),
+        ("fireworks_ai/accounts/fireworks/models/deepseek-v3-0324", True), ("qwen.qwen3-coder-480b-a35b-v1:0", True),
+        ("huggingface_novita/Qwen/Qwen3-Next-80B-A3B-Instruct", True), ("ollama/llama3.2:1b", True),
+        ("github-copilot/claude-opus-5", True), ("github_copilot/gpt-5.5", True),
+        ("deepseek/deepseek-v3", False), ("Qwen/Qwen3-Next-80B-A3B-Instruct", False),
+        ("openrouter/anthropic/claude-opus-4.7", False), ("us.anthropic.claude-opus-5-5-v1:0", False),
+    ],
+)  # fmt: skip
+def test_the_window_is_assumed_where_a_host_has_one_of_its_own(name: str, assumed: bool) -> None:  # X10
+    """Groq gives Llama 4 Maverick 131,072 of a million tokens, Copilot gives Claude Opus 5 264,000."""
+    assert find_model(name).assumed is assumed
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "name"),
+    [
+        ("github-copilot", "claude-opus-5", "github-copilot/claude-opus-5"), ("ollama", "qwen3:8b", "ollama/qwen3:8b"),
+        ("openrouter", "openrouter/auto", "openrouter/auto"), ("anthropic", "claude-opus-5", "claude-opus-5"),
+        ("", "claude-opus-5", "claude-opus-5"), ("ollama", "", ""),
+    ],
+)  # fmt: skip
+def test_a_host_with_windows_of_its_own_is_part_of_the_name(provider: str, model: str, name: str) -> None:
+    """An agent that records both would else show the maker's window."""
+    assert name_at(provider, model) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "encoding"),
+    [
+        ("claude-sonnet-6", 1.5, "o200k_base"), ("claude-haiku-5", 1.5, "o200k_base"), ("claude", 1.5, "o200k_base"),
+        ("claude-2.1", 1.15, "o200k_base"), ("claude-instant-1.2", 1.15, "o200k_base"),
+        ("gemini-5", 1.08, "o200k_base"),
+        ("us.anthropic.claude-opus-6-20270101-v1:0", 1.5, "o200k_base"), ("grok-2", 1.1, "o200k_base"),
+        ("gpt-7", 1.0, "o200k_base"), ("gpt-3-davinci", 1.0, "cl100k_base"), ("my-company-model", 1.0, "o200k_base"),
+    ],
+)  # fmt: skip
+def test_an_unknown_model_is_counted_with_its_makers_tokenizer(
+    name: str, factor: float, encoding: str
+) -> None:  # P8
+    """That of the last version before it, or of the first one."""
+    found = find_model(name)
+    assert (found.known, found.token_factor, found.encoding) == (False, factor, encoding)
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [
+        ("moonshot-v1-128k", 128_000), ("moonshot-v1-8k", 8_000), ("phi3:14b-medium-128k-instruct-q4_0", 128_000),
+        ("gradientai/Llama-3-8B-Instruct-Gradient-1048k", 1_048_000), ("gpt-3.5-turbo-16k", 16_385),
+        ("gpt-4-32k", 32_768), ("kimi-k2", 131_072), ("my-own-2k", 100_000),
+    ],
+)  # fmt: skip
+def test_a_name_may_give_its_own_window(name: str, window: int) -> None:  # X10
+    """It is still assumed, unless the table has it. Nothing would be usable of less than 8,000 tokens."""
+    assert find_model(name).window == window
+
+
+@pytest.mark.parametrize(
+    ("name", "window", "price", "above"),
+    [
+        ("gpt-4-0125-preview", 128_000, 10, None), ("gpt-4-vision-preview", 128_000, 10, None),
+        ("gpt-3.5-turbo-0301", 4_096, 1.5, None), ("gemma3:1b", 32_768, 0, None),
+        ("claude-sonnet-4-5-20250929[1m]", 1_000_000, 3, 200_000), ("grok-4-fast-reasoning", 2_000_000, 0.2, 128_000),
+    ],
+)  # fmt: skip
+def test_a_snapshot_or_size_with_other_limits_has_its_own(
+    name: str, window: int, price: float, above: int | None
+) -> None:  # B13
+    """GPT-4 of January 2024 is GPT-4 Turbo, and Sonnet 4.5 costs twice as much above 200,000 tokens."""
+    found = find_model(name)
+    assert (found.window, found.input_price, found.dearer_above) == (window, price, above)

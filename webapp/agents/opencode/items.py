@@ -21,6 +21,7 @@ from scoring.messages import (
     ToolCall,
     ToolResult,
 )
+from scoring.models import name_at
 from webapp.agents.opencode.native import messages_of_window, unread_in_window
 from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_from_url, object_of, text_of
 from webapp.agents.records import Usage
@@ -149,8 +150,9 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
 
 
 def model_of(message: dict[str, Any]) -> str | None:
-    """Return the model of a row."""
-    return text_of(message.get("modelID")) or text_of(object_of(message.get("model")).get("modelID")) or None
+    """Return the model of a row; a host with prices or windows of its own is named before it."""
+    of = message if text_of(message.get("modelID")) else object_of(message.get("model"))
+    return name_at(text_of(of.get("providerID")), text_of(of.get("modelID"))) or None
 
 
 def _said(part: dict[str, Any]) -> Iterator[Part]:

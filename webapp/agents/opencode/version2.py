@@ -47,6 +47,11 @@ def mark_of(row: Row) -> list[int]:
     return [count_of(row.get("time_updated")), count_of(row.get("seq"))]
 
 
+def _called(model: Row) -> Row:
+    """Return the model of a row as messages of the first generation name it."""
+    return {"modelID": model.get("id"), "providerID": model.get("providerID")}
+
+
 def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
     """Return a row with its content as a message with parts."""
     kind = text_of(row.get("type")) or text_of(data.get("type"))
@@ -55,11 +60,11 @@ def as_first(row: Row, data: Row) -> tuple[Row, list[Row]]:
     if kind == "assistant":
         model = object_of(data.get("model"))
         tokens = _with_total(object_of(data.get("tokens")))
-        message |= {"role": "assistant", "modelID": model.get("id"), "tokens": tokens}
+        message |= {"role": "assistant", **_called(model), "tokens": tokens}
         return message, [_part(object_of(one)) for one in list_of(data.get("content"))]
     if kind == "compaction":
         model, spent = object_of(data.get("model")), object_of(data.get("tokens"))
-        message |= {"modelID": model.get("id"), "spent": _with_total(spent)} if spent else {}
+        message |= {**_called(model), "spent": _with_total(spent)} if spent else {}
         if text_of(data.get("status")) not in ("completed", ""):
             return message, [{"type": "step-start"}]  # it is being written, or failed
         message |= {"summary": True, "finish": "stop", "auto": data.get("reason") == "auto"}

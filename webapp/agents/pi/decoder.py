@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from scoring.messages import Message
+from scoring.models import name_at
 from webapp.agents.pi.messages import (
     BRANCH,
     COMPACTED,
@@ -84,7 +85,7 @@ class Decoder:
         kind, at = text_of(row.get("type")), when(row.get("timestamp"))
         if kind == "session":
             self._order.append("")
-            yield from self._meta.changed(model=optional(row.get("modelId")), cwd=optional(row.get("cwd")))
+            yield from self._meta.changed(model=_model_of(row), cwd=optional(row.get("cwd")))
             return
         row_id = optional(row.get("id")) or f"line {line.number}"
         if row_id in self._rows:
@@ -115,7 +116,7 @@ class Decoder:
             yield from self._spent(row_id, row, at)
             yield self._entry(row_id, summary(BRANCH, row), at, line.data)
         elif kind == "model_change":
-            yield from self._meta.changed(model=optional(row.get("modelId")))
+            yield from self._meta.changed(model=_model_of(row))
         elif kind == "session_info":
             yield from self._meta.changed(title=short_title(text_of(row.get("name"))))
         elif kind not in _UNSENT:
@@ -190,13 +191,13 @@ class Decoder:
         if isinstance(message, str):
             yield Unknown(line.number, message)
             if said.get("role") == "assistant":
-                yield from self._meta.changed(model=optional(said.get("model")))
+                yield from self._meta.changed(model=_model_of(said))
                 yield from self._spent(row_id, said, at)
         elif message is not None:
             yield from (Unknown(line.number, field) for field in unread(said))
         if not isinstance(message, Message) or not message.parts:
             return
-        model = optional(said.get("model")) if message.role == "assistant" else None
+        model = _model_of(said) if message.role == "assistant" else None
         yield from self._meta.changed(model=model)
         usage = usage_of(object_of(said.get("usage"))) if message.role == "assistant" else None
         entry = self._entry(row_id, message, at, line.data)
@@ -207,7 +208,7 @@ class Decoder:
     def _spent(name: str, row: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         """Yield the usage of a call that is no part of the conversation."""
         if (usage := usage_of(object_of(row.get("usage")))) is not None:
-            yield UsageReport(usage, at, name, optional(row.get("model")), apart=True)
+            yield UsageReport(usage, at, name, _model_of(row), apart=True)
 
     def _entry(
         self,
@@ -279,6 +280,12 @@ class Decoder:
                 self._live.append(name)
         self._rows[row_id].kept = tuple(self._live[1:])
         return tuple(entries)
+
+
+def _model_of(row: dict[str, Any]) -> str | None:
+    """Return the model of a message, a call or a change of models, after a host with windows or prices of its own."""
+    named = text_of(row.get("model")) or text_of(row.get("modelId"))
+    return name_at(text_of(row.get("provider")), named) or None
 
 
 def _edited(message: Message, new: Message) -> Message:

@@ -99,6 +99,12 @@ class TestARow:
         assert model_of({"model": {"modelID": "b"}}) == "b"
         assert model_of({}) is None
 
+    def test_names_a_host_that_has_windows_of_its_own(self) -> None:  # X10
+        """Copilot's windows are not the maker's, in either format; the maker itself is left out."""
+        here = {"providerID": "github-copilot", "modelID": "gpt-5.5"}
+        assert model_of(here) == model_of({"model": here}) == "github-copilot/gpt-5.5"
+        assert model_of({"providerID": "openai", "modelID": "gpt-5.5"}) == "gpt-5.5"
+
     def test_without_input_has_no_usage(self) -> None:
         """Empty and invalid counts are no usage."""
         assert usage_of({"tokens": {"input": 0, "output": 5}}) is None

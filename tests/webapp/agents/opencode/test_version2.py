@@ -45,6 +45,16 @@ class TestTheSecondGeneration:
         assert {m.model for m in of(Meta, records)} >= {"claude-sonnet-4-5"}
         assert [u.type for u in of(Unknown, records)] == ["part of type novelty"]
 
+    def test_names_a_host_that_has_windows_of_its_own(self, tmp_path: Path) -> None:  # X10
+        """Here the provider is beside the id of the model."""
+        answer = {
+            "model": {"id": "gpt-5.5", "providerID": "github-copilot"},
+            "tokens": {"input": 9, "output": 1},
+        }
+        path = database(tmp_path)
+        write(path, [("user", {"text": "List the beds."}), ("assistant", answer | {"content": []})])
+        assert "github-copilot/gpt-5.5" in {m.model for m in of(Meta, read(path, {}))}
+
     def test_is_followed_through_changes_in_place(self, tmp_path: Path) -> None:  # X12
         """An updated row and a new row are read."""
         path, state = database(tmp_path), dict[str, Any]()

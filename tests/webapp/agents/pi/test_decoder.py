@@ -108,6 +108,15 @@ class TestASession:
         """A name replaces the first request as title, and a new model is reported before its answer."""
         assert facts(self.RECORDS, Meta, "title") == ["List the beds.", "The garden"]
         assert facts(self.RECORDS, Meta, "model") == ["claude-sonnet-4-5", "gpt-5.1"]
+
+    def test_names_a_host_that_has_windows_of_its_own(self) -> None:  # X10
+        """Copilot's windows are not the maker's; a change of models and an answer name it alike."""
+        records = fed(
+            {"type": "model_change", "id": "a", "provider": "github-copilot", "modelId": "gpt-5.5"},
+            row("b", "a", "Seven.", "assistant", provider="github-copilot", model="gpt-5.5"),
+            row("c", "b", "Eight.", "assistant", provider="openai", model="gpt-5.5"),
+        )
+        assert facts(records, Meta, "model") == ["github-copilot/gpt-5.5", "gpt-5.5"]
         assert facts(self.RECORDS, Meta, "cwd") == ["/home/ada/garden"]
 
     def test_reports_unusable_lines(self) -> None:
