@@ -18,10 +18,13 @@ from unicodedata import normalize
 # would take hours for a word of a megabyte.
 # The most frequent alternative comes first: a word that is not part of a run. Only the capitals may backtrack.
 _PIECES = re.compile(
-    r"[A-Z]?[a-z]++(?![A-Za-z\d])|[^\w\s]++"
+    r"[A-Z]?[a-z]++(?![A-Za-z\d])|[^\w\s\0-\x08\x0e-\x1f\x7f]++"
     r"|(?:[A-Za-z]{1,64}+\d|\d{1,64}+[A-Za-z])[A-Za-z\d]*+"  # hashes, ids, sizes
-    r"|[A-Z]?[a-z]++|[A-Z]+(?![a-z])| ?\d{1,3}+|_++|\n\s*+|[^\S\n]{2,}+"
+    r"|[A-Z]?[a-z]++|[A-Z]+(?![a-z])| ?\d{1,3}+|_++|\n\s*+|[^\S\n]{2,}+|[\0-\x08\x0e-\x1f\x7f]"
 )
+_CONTROL = re.compile(r"[\0-\x08\x0e-\x1f\x7f]")
+# What a tokenizer cuts a run of letters and digits into.
+_CASES = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|\d{1,3}")
 # A single blank that no piece crosses: texts often repeat what is between two of them.
 _BETWEEN = re.compile(r" (?<=\S )(?=[^\s\d])")
 _LONGEST_CACHED = 64  # characters; the cost of a longer chunk or piece is not cached
@@ -36,6 +39,9 @@ _PARTS = 3_000
 # Costs in tokens, fitted.
 _SHORT_WORD, _LONG_WORD, _LETTER_BEYOND_SIX, _CAPITAL = 1.0, 0.62, 0.205, 0.273
 _DIGITS, _BLANK_AND_DIGITS, _MIXED, _MIXED_CHARACTER = 1.4, 2.5, 0.5, 0.427
+# In base64 and the like letters change their case so often that few of the pieces are words: that many characters or
+# fewer for each piece, over a length that no name has.
+_CODED_CHARACTER, _CODED_FROM, _CODED_PIECE = 0.675, 20, 3
 _UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 0.312, 0.858, 1.1, 0.853
 # The longest runs of one character that are a token, such as the rule below a heading.
 _LONGEST_RULE, _MOST_BREAKS, _WIDEST_BLANK = 64, 16, 128
@@ -74,6 +80,7 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0x10A0, 0x10FF, 0.01, 0.39),  # Georgian
     (0x1780, 0x17FF, 0.01, 0.56),  # Khmer
     (0x1100, 0x11FF, 0.0, 3.0),  # the parts of Korean syllables
+    (0x1200, 0x137F, 0.0, 2.0),  # Ethiopic
     (0x2000, 0x206F, 0.0, 0.9),  # dashes, quotes, joiners
     (0x2190, 0x22FF, 0.0, 1.6),  # arrows, mathematics
     (0x2500, 0x257F, 0.0, 1.5),  # boxes
@@ -86,6 +93,7 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0x3400, 0x9FFF, 0.0, 0.71),  # Chinese characters
     (0xAC00, 0xD7AF, 0.4, 0.44),  # Korean syllables
     (0xFE00, 0xFE0F, 0.0, 0.5),  # variation selectors
+    (0xFF61, 0xFFDC, 0.0, 1.7),  # half-width kana
     (0xFF00, 0xFFEF, 0.0, 0.95),  # full-width forms
     (0x1D400, 0x1D7FF, 0.0, 3.0),  # letters of mathematics
     (0x1F000, 0x1F1E5, 0.0, 3.0),
@@ -95,7 +103,10 @@ _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0x1F900, 0x1F9FF, 0.0, 2.3),
     (0x1FA00, 0x1FAFF, 0.0, 2.95),
 )
-_NOTHING, _ONE, _OTHER = (0.0, 0.0), (0.0, 1.0), (0.0, 2.0)
+_NOTHING, _ONE = (0.0, 0.0), (0.0, 1.0)
+# A character that the vocabulary does not have takes a token for each of its bytes; some scripts have a few pairs of
+# bytes in it. By the number of bytes.
+_OTHER = {2: (0.0, 1.95), 3: (0.0, 2.8), 4: (0.0, 4.0)}
 # Frequent signs that are one token each.
 _ONE_TOKEN = frozenset("🙂😂😉😍👍😀🤣🔥😊👉🙏👌😘😭👇😁👏💕🏻🏼❤★☆♥→●■□─━═█…—–“”‘’•€")
 # Marks that are in the vocabulary: accents of Latin, points of Hebrew, some of Arabic.
@@ -187,6 +198,8 @@ def _tokens(piece: str) -> float:
     first, length = piece[0], len(piece)
     if first.isalnum():
         return _word_cost(piece)
+    if _CONTROL.match(first):
+        return 1.0
     if first == "_":
         return _UNDERSCORE + _beyond(length, _LONGEST_RULE)
     if first == "\n":
@@ -208,7 +221,9 @@ def _word_cost(piece: str) -> float:
     if piece.isdigit():
         return _DIGITS
     if not piece.isalpha():
-        return _MIXED + _MIXED_CHARACTER * length
+        both = length >= _CODED_FROM and not (piece.islower() or piece.isupper())
+        coded = both and length <= _CODED_PIECE * len(_CASES.findall(piece))
+        return _CODED_CHARACTER * length if coded else _MIXED + _MIXED_CHARACTER * length
     if length > 1 and piece[1].isupper():
         return _CAPITAL * length
     return _SHORT_WORD if length <= 6 else _LONG_WORD + _LETTER_BEYOND_SIX * (length - 6)
@@ -242,4 +257,5 @@ def _script(one: str) -> tuple[float, float]:
     if one == _GAP:
         return _NOTHING
     point = ord(one)
-    return next(((base, each) for first, last, base, each in _BLOCKS if first <= point <= last), _OTHER)
+    found = ((base, each) for first, last, base, each in _BLOCKS if first <= point <= last)
+    return next(found, _OTHER[len(one.encode("utf-8", "surrogatepass"))])

@@ -6,7 +6,9 @@ import gzip
 import json
 import os
 import unicodedata
+from base64 import b64encode, encodebytes
 from collections.abc import Callable
+from hashlib import sha512
 from importlib import resources
 from math import ceil
 from pathlib import Path
@@ -126,6 +128,26 @@ UNSPACED = {
 }
 
 
+# What no language has costs fitted to it. Random, but the same in each run.
+NOISE = b"".join(sha512(bytes([n])).digest() for n in range(32))
+UNTUNED = {
+    "base64": b64encode(NOISE).decode(),
+    "certificate": f"-----BEGIN CERTIFICATE-----\n{encodebytes(NOISE).decode()}-----END CERTIFICATE-----\n",
+    "colours of a terminal": "".join(
+        f"\x1b[3{n % 8}m{word}\x1b[0m " for n, word in enumerate(["done", "error"] * 20)
+    ),
+    "control characters": "".join(chr(1 + n % 8) for n in range(100)),
+    "half-width kana": "ﾃﾞｰﾀﾍﾞｰｽ ﾉ ｾﾂｿﾞｸ ﾆ ｼｯﾊﾟｲ ｼﾏｼﾀ｡ ｼｽﾃﾑｴﾗｰ ﾌｧｲﾙｶﾞ ﾐﾂｶﾘﾏｾﾝ",
+    "Amharic": "እባክዎ ይህንን ስህተት ያስተካክሉ እና ኮዱን ከመላክዎ በፊት ሁሉንም ሙከራዎች ያሂዱ።",
+    "Cherokee": "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ ᎤᏲ ᏂᎦᎵᏍᏔᏂᏙᎲ",
+    "Mongolian": "ᠮᠣᠩᠭᠣᠯ ᠪᠢᠴᠢᠭ ᠦᠨ ᠠᠯᠳᠠᠭ ᠶᠢ ᠵᠠᠰᠠᠨᠠ",
+    "Tifinagh": "ⵜⴰⵎⴰⵣⵉⵖⵜ ⴰⵙⵖⵣⵏ ⵏ ⵜⵓⴳⴷⴰ",
+    "cuneiform": "".join(map(chr, range(0x12000, 0x12040))),
+    "rare Chinese characters": "".join(map(chr, range(0x20000, 0x2A000, 0x273))),
+    "private use": "".join(map(chr, range(0xE0A0, 0xE0E0))),
+}
+
+
 class TestCloseness:
     """The error beside the tokenizer."""
 
@@ -145,6 +167,16 @@ class TestCloseness:
     ) -> None:  # P8
         """Each costs differently, and none like an unknown character."""
         assert estimate(DECLARED[language]) == pytest.approx(o200k(DECLARED[language]), rel=0.15)
+
+    @pytest.mark.parametrize("kind", list(UNTUNED))
+    def test_is_within_fifteen_percent_of_what_nobody_fitted(self, kind: str, o200k: Count) -> None:  # P8
+        """Characters outside the vocabulary take a token for each byte; code of both cases has few words."""
+        assert estimate(UNTUNED[kind]) == pytest.approx(o200k(UNTUNED[kind]), rel=0.15)
+
+    def test_takes_a_long_name_for_words(self, o200k: Count) -> None:  # P8
+        """Letters of both cases and digits are not yet base64."""
+        name = "readTheFirst2MessagesOfEachSessionInTheLog"
+        assert estimate(name) < 2 * o200k(name)
 
     def test_counts_lines_without_an_accent_of_their_language_as_the_others(self, o200k: Count) -> None:  # P8
         """A language is recognised by the whole text: short lines often have none of the accents that only it has."""
