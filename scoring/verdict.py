@@ -340,9 +340,15 @@ def _payback(price: Price) -> str:
 
 
 def _percent(tokens: int, situation: Situation) -> str:
-    """Return a share of the limit in whole percent, with one decimal within a percent of the target."""
-    share = 100 * tokens / situation.limit
-    near = tokens != situation.target and abs(tokens - situation.target) < situation.limit / 100
+    """Return a share of the limit in whole percent, with one decimal within a percent of the target or the limit.
+
+    Only a full context is 100 % full.
+    """
+    limit, target = situation.limit, situation.target
+    share = 100 * tokens / limit
+    near = any(tokens != bound and abs(tokens - bound) < limit / 100 for bound in (target, limit))
+    if near and tokens < limit:
+        share = min(share, 99.9)
     return f"{share:,.1f} %" if near else f"{share:,.0f} %"
 
 

@@ -112,7 +112,10 @@ const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeS
 /** @type {Intl.DateTimeFormatOptions} */
 const MINUTES = { hour: "numeric", minute: "2-digit" };
 const today = new Intl.DateTimeFormat(undefined, MINUTES);
-const otherDay = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...MINUTES });
+/** @type {Intl.DateTimeFormatOptions} */
+const DAY = { month: "short", day: "numeric", ...MINUTES };
+const otherDay = new Intl.DateTimeFormat(undefined, DAY);
+const otherYear = new Intl.DateTimeFormat(undefined, { year: "numeric", ...DAY });
 
 /** Date and time in full. @param {string | null} iso */
 export function moment(iso) {
@@ -120,13 +123,14 @@ export function moment(iso) {
   return Number.isFinite(ms) ? dateTime.format(ms) : "";
 }
 
-/** The time of day, with the date unless it is today. @param {string | null} iso
- * @param {number} now */
+/** The time of day, with the date unless it is today, and with its year unless that is this one.
+ * @param {string | null} iso @param {number} now */
 export function timeOfDay(iso, now) {
   const ms = iso ? Date.parse(iso) : Number.NaN;
   if (!Number.isFinite(ms)) return "";
-  const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
-  return (isToday ? today : otherDay).format(ms);
+  const [then, here] = [new Date(ms), new Date(now)];
+  if (then.toDateString() === here.toDateString()) return today.format(ms);
+  return (then.getFullYear() === here.getFullYear() ? otherDay : otherYear).format(ms);
 }
 
 /** Money, with up to four decimals for small amounts, and "~" if its tokens are estimated.

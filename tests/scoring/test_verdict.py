@@ -53,6 +53,19 @@ class TestBelowTheTarget:
         """No pace, no turns; a long time is "many", a short one exact."""
         assert verdict(growth=growth).text == words
 
+    @pytest.mark.parametrize(
+        ("tokens", "share"),
+        [
+            (197_000, "98 %"), (199_000, "99.5 %"), (199_990, "99.9 %"), (199_999, "99.9 %"), (200_000, "100 %"),
+            (200_001, "100.0 %"), (201_000, "100.5 %"), (203_000, "102 %"),
+        ],
+    )  # fmt: skip
+    def test_calls_only_a_full_context_100_percent_full(self, tokens: int, share: str) -> None:  # X18
+        """Rounding fills it no sooner."""
+        assert verdict_of(Situation(tokens, 200_000, 200_000, 120_000, 10_000, activity="ended")).text == (
+            f"{share} full. Nothing needed: it has ended"
+        )
+
     def test_leaves_it_to_automatic_pruning(self) -> None:  # X9, X18
         """A session that prunes automatically says so."""
         assert verdict(automatic=True, growth=700).text == (

@@ -14,6 +14,7 @@ import {
   percentSet,
   sentence,
   size,
+  timeOfDay,
   tokens,
   until,
 } from "../../../static/shared/format.js";
@@ -116,5 +117,17 @@ describe("a remark of the server", () => {
       [sentence("it is out already"), sentence("Done."), sentence(null)],
       ["It is out already.", "Done.", ""],
     );
+  });
+});
+
+describe("timeOfDay", () => {
+  const now = new Date(2026, 10, 20, 12).getTime();
+  const at = (/** @type {number} */ year, /** @type {number} */ day) =>
+    timeOfDay(new Date(year, 10, day, 9, 5).toISOString(), now);
+
+  it("names the day only where it is another, and the year only where that is another", () => {
+    assert.ok(!/20|Nov/.test(at(2026, 20)));
+    assert.ok(/19/.test(at(2026, 19)) && !/2026/.test(at(2026, 19)));
+    assert.match(at(2024, 20), /2024/);
   });
 });

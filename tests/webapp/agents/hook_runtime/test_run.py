@@ -61,6 +61,13 @@ class TestStatusLine:
         done = started("statusline", payload=PAYLOAD)
         assert (done.returncode, done.stdout) == (0, "██████▎░░░ 62 % · 124k of 200k\n")
 
+    @pytest.mark.parametrize(("tokens", "share"), [(199_990, "99 %"), (200_000, "100 %"), (203_000, "102 %")])
+    def test_calls_only_a_full_window_100_percent_full(self, tokens: int, share: str) -> None:  # X21
+        """Rounding fills it no sooner."""
+        usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": tokens}}
+        shown = started("statusline", payload={**PAYLOAD, "context_window": usage}).stdout
+        assert f" {share} · " in shown
+
     def test_shows_the_trend_from_line_to_line(self) -> None:  # X21
         """The trend is the change by the last call, until the next call."""
         started("statusline", payload=PAYLOAD)
