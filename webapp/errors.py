@@ -6,6 +6,8 @@ these errors and for those of `scoring`.
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Collection, Iterable
 from json import JSONDecodeError
 from typing import Any
@@ -182,3 +184,8 @@ def _details(error: Exception) -> list[Detail]:
     if isinstance(error, InvalidList):
         return [{"field": "messages", "message": problem} for problem in error.problems]
     return []
+
+
+def install_command(extra: str) -> str:
+    """Return the shell command that installs an extra's packages where this program runs, whatever `pip` there is."""
+    return f"`{shlex.quote(sys.executable)} -m pip install 'coppice[{extra}]'`"

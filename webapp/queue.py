@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from webapp.errors import Invalid, StoreError
+from webapp.errors import Invalid, StoreError, install_command
 from webapp.events import Event
 
 log = logging.getLogger("coppice.queue")
@@ -266,7 +266,7 @@ def connected(url: str) -> Any:
     try:
         import redis
     except ImportError as error:
-        raise Invalid("--queue needs the package redis: pip install 'coppice[redis]'", "queue") from error
+        raise Invalid(f"--queue needs the package redis: {install_command('redis')}", "queue") from error
     try:
         client: Any = redis.Redis.from_url(
             url, socket_timeout=CONNECT_SECONDS, socket_connect_timeout=CONNECT_SECONDS, protocol=2

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from scoring.messages import Message, message_from_dict, message_to_dict
-from webapp.errors import Invalid
+from webapp.errors import Invalid, install_command
 
 # The detector for private keys finds only their first line; this is where a whole key begins.
 _KEY = re.compile(r"-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----")
@@ -164,7 +164,7 @@ def redactor() -> Redactor:
 
         from detect_secrets.plugins.base import RegexBasedDetector
     except ImportError as error:
-        raise Invalid("redact needs a library: pip install 'coppice[redact]'", "redact") from error
+        raise Invalid(f"redact needs a library: {install_command('redact')}", "redact") from error
     found: list[Detector] = []
     for name in PLUGINS:
         module = import_module(f"detect_secrets.plugins.{name}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import shlex
+import sys
 
 import pytest
 
@@ -17,6 +19,7 @@ from webapp.errors import (
     Malformed,
     NotFound,
     StalePlan,
+    install_command,
     status_of,
     to_json,
 )
@@ -61,3 +64,13 @@ class TestShape:
     def test_tells_nothing_of_the_inside(self) -> None:
         """The text of an unexpected error is not shown."""
         assert "secret" not in str(to_json(ValueError("secret")))
+
+
+class TestTheCommandThatInstalls:
+    """The command in errors about packages that an option needs."""
+
+    def test_installs_for_this_python(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Another `pip` would install them elsewhere, and could not find this package."""
+        monkeypatch.setattr(sys, "executable", "/home/me/my tools/.venv/bin/python")
+        words = shlex.split(install_command("redis").strip("`"))
+        assert words == [sys.executable, "-m", "pip", "install", "coppice[redis]"]

@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return FAILED
     except (CoppiceError, ScoringError) as error:
-        return complain(str(error), code_of(error))
+        return complain(str(error) + next_step(error), code_of(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         code = FAILED if error.errno in DISK_FAILS else UNUSABLE
@@ -107,6 +107,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def code_of(error: Exception) -> int:
     """Return the exit code of an error: 2 for input that cannot be used, 1 for work that failed."""
     return UNUSABLE if isinstance(error, Invalid | Malformed | NotFound | ScoringError) else FAILED
+
+
+def next_step(error: Exception) -> str:
+    """Return where the names are listed that an error asks for; "" for other errors."""
+    if isinstance(error, NotFound) and error.kind == "session":
+        return "; `coppice sessions` lists their ids"
+    return ""
 
 
 def complain(message: str, code: int) -> int:

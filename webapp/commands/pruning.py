@@ -23,6 +23,7 @@ from webapp.commands.options import output_option
 from webapp.commands.terminal import echo
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
+from webapp.services.planning.cause_labels import label_of
 from webapp.services.session.codec import read_json
 from webapp.store.private import replacing
 from webapp.tokenizers import Tokenizers
@@ -179,11 +180,13 @@ def report(pruned: Pruned) -> list[str]:
         )
     lines += [f"problem: {problem}" for problem in plan.problems]
     causes = Counter(plan.cause(position) for position in plan.removed)
-    lines += [f"{count:>6,} dropped: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
+    for cause, count in causes.most_common():
+        lines.append(f"{count:>6,} dropped: {label_of(cause, 'goes').removeprefix('dropped ')}")
     if done.summary is not None:
         lines.append(f"       a summary of {done.summary.tokens:,} tokens replaces what is summarised")
     causes = Counter(plan.cause(position) for position in shortened)
-    lines += [f"{count:>6,} shortened: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
+    for cause, count in causes.most_common():
+        lines.append(f"{count:>6,} shortened: {label_of(cause, 'shortened')}")
     return lines
 
 

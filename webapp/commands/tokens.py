@@ -33,6 +33,7 @@ ONCE_TO_SEND = (
     "This is the only time it is shown. Put it into COPPICE_TOKEN for `coppice follow` and `coppice proxy`; "
     "it opens no page. Sessions that it sends are shown with its name."
 )
+NONE = "No tokens: on this machine none is asked for. `coppice token` makes one."
 OPENED = "No token is asked for any more, except where other machines can reach the server."
 NOBODY = (
     "No token is valid now, so nobody gets in; `coppice token` makes one, `coppice token off` asks for none."
@@ -100,6 +101,9 @@ def list_tokens(db: Database | None, as_json: bool) -> None:
     if as_json:
         names = ("number", "name", "role", "created_at", "revoked_at")
         write_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    if not rows:
+        echo(NONE)
         return
     table = Table("number", "name", "role", "made", "revoked", box=None, pad_edge=False, header_style="bold")
     for row in rows:

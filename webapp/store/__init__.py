@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from webapp.config import BUSY_SECONDS, Database
-from webapp.errors import BusyStore, ClosedStore, DamagedStore, RefusedRow, StoreError
+from webapp.errors import BusyStore, ClosedStore, DamagedStore, RefusedRow, StoreError, install_command
 from webapp.store.access import Access
 from webapp.store.aftermaths import Aftermaths
 from webapp.store.context import Contexts
@@ -52,7 +52,7 @@ def opened(database: Database, busy_seconds: float = BUSY_SECONDS, durable: bool
     try:
         from webapp.store.postgresql.engine import Postgresql
     except ImportError as error:
-        raise StoreError(f"{database} needs psycopg: pip install 'coppice[postgresql]' ({error})") from error
+        raise StoreError(f"{database} needs psycopg: {install_command('postgresql')} ({error})") from error
     return Postgresql(database, busy_seconds, durable)
 
 

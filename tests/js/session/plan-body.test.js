@@ -28,7 +28,7 @@ describe("the plan", () => {
     assert.equal(planTitle(plan(), session(), true), "Only what you chose");
   });
   it("that does nothing says how to free tokens nevertheless, if possible", () => {
-    const nothing_to_do = "77,419 tokens are within the 120,000 already";
+    const nothing_to_do = "the context is within the 120,000 tokens already";
     const before = { tokens: 77_419, utilization: 38.7, messages: 9 };
     const shown = body({ plan: plan({ nothing_to_do, before }) });
     assert.match(shown, /already\. To free some anyway, move <i>Cut to<\/i> below 38\.7/);

@@ -43,7 +43,7 @@ class TestErrors:
             (["retention", "--json", "off"], "--json does not belong to `coppice retention off`"),
             (["import", "a.json", "--format", "coppice"], "'jsonl'"),
             (["import", "/nowhere/session.jsonl"], "/nowhere/session.jsonl: no such file"),
-            (["context", "nobody"], "no such session: nobody"),
+            (["context", "nobody"], "no such session: nobody; `coppice sessions` lists their ids"),
         ],
     )
     def test_of_use_are_one_line_and_code_2(

@@ -83,7 +83,7 @@ class TestAList:
         )
         assert done.code == 0
         assert done.out.count("[Summary: depth 1, ") == 1
-        assert "31 dropped: summarised" in done.err
+        assert "31 dropped: covered by the summary" in done.err
         assert "tokens replaces what is summarised" in done.err
 
     @pytest.mark.parametrize("lines", [False, True])
@@ -121,7 +121,7 @@ class TestAList:
         done = run("prune", written(tmp_path / "body.json", json.loads(text)), "--max-tokens", 3000)
         assert done.out.count('"tool_use"') == 20
         assert done.out.count("cleared: the same came again later") == 19
-        assert "19 shortened: duplicate" in done.err
+        assert "19 shortened: the same output again" in done.err
 
     def test_of_lines_stays_lines(self, run: Run, tmp_path: Path) -> None:
         """Each line is one message."""

@@ -45,7 +45,10 @@ class TestSuggestWeights:
         name = run("import", file).out.split()[0]
         assert run("suggest-weights", name[:8]).code == 0
         done = run("suggest-weights", "nobody")
-        assert (done.code, done.err) == (2, "coppice: no such session: nobody\n")
+        assert (done.code, done.err) == (
+            2,
+            "coppice: no such session: nobody; `coppice sessions` lists their ids\n",
+        )
 
 
 class TestTheAnswer:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 from tests.webapp.commands.running import Run
+from webapp.commands.tokens import NONE
+from webapp.store import Store
 
 
 class TestTheCommand:
@@ -40,6 +42,13 @@ class TestTheCommand:
         run("token", "--role", "viewer")
         [row] = json.loads(run("token", "list", "--json").out)
         assert (row["number"], row["role"], row["revoked_at"]) == (1, "viewer", None)
+
+    def test_says_how_to_make_the_first_one(self, run: Run, db: Path) -> None:
+        """A list without rows names the command; JSON is an empty list."""
+        Store(db).close()
+        listed = run("token", "list")
+        assert (listed.code, listed.out) == (0, f"{NONE}\n")
+        assert json.loads(run("token", "list", "--json").out) == []
 
     def test_creates_a_token_that_can_only_send(self, run: Run) -> None:
         """The instructions are for a machine, not for a browser."""

@@ -54,8 +54,6 @@ from webapp.store.sessions import KnownColumns, SessionRow
 
 # The store does its upkeep at once after an append of more messages.
 MAINTENANCE_FROM = 5 * BATCH_RECORDS
-# The most kinds of rows that were not read in the notes of a session, and the most characters of each.
-KINDS_SHOWN, KIND_CHARS = 6, 60
 
 
 class Ingest:
@@ -127,7 +125,8 @@ class Ingest:
             self._store.maintain()
         for target, tally in tallies.items():
             whole.skipped += tally.malformed + sum(tally.unknown.values())
-            whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
+            faults = [*tally.problems, *tally.unread_kinds()]
+            whole.problems += faults[: NOTES_KEPT - len(whole.problems)]
             self.note_problems(target, tally, whole_file, file)
         return whole
 
@@ -306,8 +305,7 @@ class Ingest:
             else:
                 row.malformed, row.unknown = row.malformed + tally.malformed, row.unknown + unknown
             problems = [f"{file}: {text}" if file else text for text in tally.problems]
-            kinds = [f"not read: {kind[:KIND_CHARS]}" for kind in sorted(tally.unknown)[:KINDS_SHOWN]]
-            notes = list(dict.fromkeys([*row.notes, *problems, *kinds]))[-NOTES_KEPT:]
+            notes = list(dict.fromkeys([*row.notes, *problems, *tally.unread_kinds()]))[-NOTES_KEPT:]
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
         self._environment.bus.publish(*(ProblemReported(session_id, text) for text in problems[:3]))
         self._environment.bus.publish(SessionUpdated(session_id))

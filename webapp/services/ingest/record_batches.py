@@ -17,6 +17,8 @@ BATCH_RECORDS = 1_000
 # … and about the most bytes of content, because a batch is held in memory several times over.
 BATCH_BYTES = 4 << 20
 NOTES_KEPT = 20
+# The most kinds of unknown rows that notes name, and the most characters of each.
+KINDS_SHOWN, KIND_CHARS = 6, 60
 
 
 @dataclass(slots=True)
@@ -37,6 +39,10 @@ class Tally:
                     self.problems.append(f"{place}{record.reason}")
             elif isinstance(record, Unknown):
                 self.unknown[record.type] = self.unknown.get(record.type, 0) + 1
+
+    def unread_kinds(self) -> list[str]:
+        """Return a note for each kind of row that is unknown, of the first few."""
+        return [f"not read: {kind[:KIND_CHARS]}" for kind in sorted(self.unknown)[:KINDS_SHOWN]]
 
 
 def batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:

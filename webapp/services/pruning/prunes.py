@@ -315,7 +315,7 @@ def _why_nothing(planned: SessionPlan) -> str | None:
         return "none of the chosen messages can be dropped or shortened: system messages and the last message stay"
     if planned.plan.over_budget is not None:
         return "everything in the context is protected"
-    return f"{planned.scale.tokens:,} tokens are within the {planned.max_tokens:,} already"
+    return f"the context is within the {planned.max_tokens:,} tokens already"
 
 
 def _changed(planned: SessionPlan, saved: SessionPlan) -> int:

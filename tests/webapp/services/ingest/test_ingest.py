@@ -98,7 +98,8 @@ class TestRecords:
         app.ingest.ensure("s", "claude-code")
         records: list[Record] = [Problem(1, "not JSON"), entry(1, user("go")), Unknown(3, "odd")]
         for _ in range(2):
-            app.ingest.append_records("s", records, whole_file=True)
+            added = app.ingest.append_records("s", records, whole_file=True)
+            assert (added.skipped, added.problems) == (2, ["line 1: not JSON", "not read: odd"])
         session = app.sessions.get("s")
         assert (session.malformed, session.unknown, session.messages) == (1, 1, 1)
         assert session.notes == ["line 1: not JSON", "not read: odd"]

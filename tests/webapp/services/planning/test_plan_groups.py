@@ -11,7 +11,8 @@ import scoring
 from scoring.planning import REASONS
 from tests.webapp.building import conversation, followed
 from webapp.app import App
-from webapp.services.planning.plan_groups import LABELS, groups_of, label_of
+from webapp.services.planning.cause_labels import LABELS, label_of
+from webapp.services.planning.plan_groups import groups_of
 from webapp.services.planning.planning import PlanInputs
 from webapp.services.session.session import Session
 
