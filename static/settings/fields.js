@@ -32,12 +32,12 @@ export const SECTIONS = {
     "What is kept",
     "with system, last and pinned messages",
     fields(`
-      fresh_tail | Fresh tail | messages | The newest messages are never pruned.
+      fresh_tail | Fresh tail | messages | That many of the newest are never pruned.
       user_words_tokens | User words, at most | tokens
         | The words of users are kept verbatim, newest first, up to the lower of these two.
       user_words_percent | Share of user words, at most | % of budget
-      user_words_messages_percent | Kept if users write at most | % of all
-        | If they write more of the messages, the session is a conversation and the scores decide.
+      user_words_messages_percent | Users' messages, at most | % of all
+        | With more of them the session is a conversation, and scores decide about the words of users, too.
       guarded_percent | Task, rules and plan, at most | % of budget
         | Kept first: task, your rules and corrections, open plan, newest unresolved error, last statement.
       mark_changed | Mark changed lines |

@@ -359,7 +359,7 @@ class TestTheHeaviest:
         read = page.locator(".heavy li").filter(has=page.get_by_role("button", name="Read", exact=True))
         expect(read).to_contain_text("6 messages")
         expect(
-            page.get_by_text(re.compile(r"^Shares are of the ~[\d,]+ tokens that a plan starts from\.$"))
+            page.get_by_text(re.compile(r"^Shares of the ~[\d,]+ tokens that a prune would start from\.$"))
         ).to_be_visible()
         page.locator(".heavy").get_by_role("button", name="user", exact=True).click()
         expect(page.get_by_label("Role")).to_have_value("user")
@@ -607,3 +607,36 @@ class TestTextOfOtherScripts:
         first, last, box = title.evaluate(LETTERS)
         assert box["right"] - first["right"] < 8
         assert last["top"] > first["top"]
+
+
+class TestOnPaper:
+    """A printed page."""
+
+    @pytest.mark.parametrize("width", [794, 1280])  # A4 upright at 96 dpi, and wider
+    def test_shows_the_plan_whole_and_beside_the_list(self, page: Page, server: Server, width: int) -> None:
+        """The sheet of a narrow page covers no message, nothing scrolls, and no label stands without its control."""
+        server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
+        reading(server, 4)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{server.url}/sessions/reader?panel=plan")
+        expect(page.locator(".plan-bars")).to_be_visible()
+        page.emulate_media(media="print")
+        side, messages = page.locator(".side"), page.locator("message-list")
+        expect(side).to_have_css("position", "static")
+        expect(side).to_have_css("max-height", "none")
+        expect(side.locator(".panel-body")).to_have_css("overflow-y", "visible")
+        expect(side.get_by_text("Strategy", exact=True)).to_be_hidden()
+        beside, above = side.bounding_box(), messages.bounding_box()
+        assert beside
+        assert above
+        assert beside["x"] >= above["x"] + above["width"] or beside["y"] >= above["y"] + above["height"]
+
+    def test_has_the_bars_and_the_values_of_settings(self, page: Page, server: Server) -> None:
+        """Browsers leave out other backgrounds, and only controls of other pages are left out."""
+        server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
+        reading(server, 1)
+        page.emulate_media(media="print")
+        page.goto(f"{server.url}/sessions/reader")
+        expect(page.locator(".gauge-part").first).to_have_css("print-color-adjust", "exact")
+        page.goto(f"{server.url}/settings")
+        expect(page.get_by_label("Fresh tail")).to_be_visible()
