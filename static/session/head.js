@@ -3,7 +3,7 @@ import { counted, fileName, money, number, percent, percentSet, sentence, tokens
 import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { isMissing, problem, READING } from "../shared/problem.js";
+import { isMissing, problem, READING, tokenForm } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { estimated, optionElements, sourceOf, stateIcon, tokenCount } from "../shared/session-parts.js";
@@ -249,7 +249,8 @@ export function noSession(error) {
   if (!error) return html`${heading}${READING}`;
   const { message } = error;
   if (!isMissing(error))
-    return html`${heading}${problem("Could not read this session", message, "retry-session")}`;
+    return html`${heading}${problem("Could not read this session", message, "retry-session")}
+      ${tokenForm(error)}`;
   return html`<section class="empty">
     <p class="empty-code">404</p>
     <h1>There is nothing here</h1>

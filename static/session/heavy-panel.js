@@ -106,7 +106,7 @@ export class HeavyPanel extends ReadingElement {
   /** @param {Api.Message[]} messages @param {Api.Heaviest} heaviest */
   #lists(messages, { groups, tokens, certainty }) {
     const ofParts = this.getAttribute("certainty") ?? "";
-    const scope = `Shares of the ${tokenText(tokens, certainty)} tokens that a prune would start from.`;
+    const scope = `Shares of the ${tokenText(tokens, certainty)} tokens before a prune.`;
     return html`<p class="pad small muted scope">${scope}</p>
       ${KINDS.map(([kind, title]) => {
         const some = groups.filter((one) => one.kind === kind);

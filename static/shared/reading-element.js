@@ -4,7 +4,8 @@
 // What changes between a read and the join of the page's room causes no event for the page. So elements that
 // no other tells of it wait for the join (`readsOnceJoined`).
 import { CoppiceElement } from "./element.js";
-import { errorOf, problem } from "./problem.js";
+import { html } from "./html.js";
+import { errorOf, problem, tokenForm } from "./problem.js";
 import { Refresher } from "./refresher.js";
 import { live, whenLive } from "./socket.js";
 import { toast, toastError } from "./toast.js";
@@ -131,6 +132,7 @@ export class ReadingElement extends CoppiceElement {
 
   /** The error of the last request, if it failed. @param {string} what "Could not …" */
   problem(what) {
-    return this.error && problem(what, this.error.message, `retry-${this.localName}`);
+    const { error, localName } = this;
+    return error && html`${problem(what, error.message, `retry-${localName}`)}${tokenForm(error)}`;
   }
 }

@@ -707,6 +707,19 @@ class TestUnknownAddresses:
         expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
+    def test_open_with_the_token_that_is_typed(self, page: Page, tmp_path: Path) -> None:
+        """The rest of the address stays, the token leaves it, and a wrong one is asked for again."""
+        without_live_connection(page)
+        with running_server(tmp_path, token="secret") as server:
+            page.goto(f"{server.url}/search?q=billing")
+            for token in ("wrong", "secret"):
+                page.get_by_label("Token", exact=True).fill(token)
+                page.get_by_role("button", name="Open", exact=True).click()
+                said = page.get_by_text("The one in the address is not valid.")
+                expect(said).to_have_count(1 if token == "wrong" else 0)
+            expect(page.get_by_text("No message has these words.")).to_be_visible()
+            expect(page).to_have_url(f"{server.url}/search?q=billing")
+
     def test_reveal_nothing_without_the_token(self, page: Page, tmp_path: Path) -> None:
         """Without the token the page only asks for it; with the token it shows that the session is unknown."""
         without_live_connection(page)

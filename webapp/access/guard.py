@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from html import escape
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode
 
 from werkzeug import Response
 
@@ -77,13 +77,16 @@ def shared(origin: str, start_response: StartResponse) -> StartResponse:
 
 
 def redirect(secret: str, environ: Environ) -> Response:
-    """Redirect to the page without the token, with a cookie that no script and no other site can use.
+    """Redirect to the same address without the token, with a cookie that no script and no other site can use.
 
     Without a `secret` the browser keeps the cookie it has.
     """
     root = environ.get("SCRIPT_NAME", "")
     path = f"{root}/" + environ.get("PATH_INFO", "").lstrip("/")
-    headers = {"Location": quote(path.encode("latin-1")), "Cache-Control": "no-store"}
+    query = parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    rest = urlencode([(name, value) for name, value in query if name != "token"])
+    address = quote(path.encode("latin-1")) + (f"?{rest}" if rest else "")
+    headers = {"Location": address, "Cache-Control": "no-store"}
     response = Response(status=303, headers=headers)
     if secret:
         response.set_cookie(

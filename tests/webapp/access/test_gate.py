@@ -285,6 +285,11 @@ class TestSessions:
         assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
         assert gate.refusal(environ(Cookie=cookie.partition(";")[0])) is None
 
+    def test_keep_the_rest_of_the_address(self) -> None:
+        """A shared link with filters and a token shows what it names; nothing in it adds a header."""
+        answer = self.opened(asking(), "/search?q=a%26b%0D%0AX:+1&token=secret&role=")
+        assert answer.headers["Location"] == "/search?q=a%26b%0D%0AX%3A+1&role="
+
     @pytest.mark.parametrize(
         ("held", "brought", "replaced"),
         [("secret", "look", False), ("secret", "secret", True), ("look", "secret", True), ("look", "look", True)],

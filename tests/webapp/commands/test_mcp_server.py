@@ -127,6 +127,7 @@ class TestTools:
             ("context_stats", {}), ("context_pin", {"number": 1}), ("context_pin", {"number": 1})
         )
         assert stats.startswith("42,020 of 200,000 tokens (21.0 %)")
+        assert ", tool results " in stats
         assert "pinned" in pinned
         assert "pinned already" in twice
 
