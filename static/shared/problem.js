@@ -1,5 +1,5 @@
-// What is shown in place of an answer: a failure with a button to retry or a field for the token that it lacks, or
-// that it is still to come.
+// What is shown in place of an answer: a failure with a button to retry or a field for the token that it lacks,
+// or that it is still to come.
 import { ApiError } from "./api.js";
 import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
@@ -38,7 +38,7 @@ export function tokenForm(error) {
     ${[...query].map(([name, value]) => html`<input type="hidden" name=${name} value=${value}>`)}
     <label>Token <input type="password" name="token" required autocomplete="current-password"></label>
     <button class="primary">Open</button>
-    <small class="muted">${wrong && html`The one in the address is not valid. `}<code>coppice token</code> makes
-      one, on the machine of the server.</small>
+    <small class="muted">${wrong && html`The one in the address is not valid. `}<code>coppice token</code>
+      makes one, on the machine of the server.</small>
   </form>`;
 }

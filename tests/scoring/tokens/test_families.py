@@ -169,7 +169,7 @@ class TestImages:
     def test_cost_at_most_what_the_provider_says(
         self, family: Family, most: int, width: int, height: int, detail: str
     ) -> None:
-        """Whatever their size, shape and detail."""
+        """That holds for every size, shape and detail."""
         assert 1 <= family.image_tokens(width, height, detail) <= most
 
     @given(st.sampled_from([*FAMILIES.values(), OTHER]), st.integers(1, 20_000), st.integers(1, 20_000))
