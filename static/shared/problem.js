@@ -1,5 +1,5 @@
-// What is shown in place of an answer: a failure with a button to retry or a field for the token that it lacks,
-// or that it is still to come.
+// What is shown in place of an answer: a failure with a button to retry or a field for the token that it
+// lacks, or that it is still to come.
 import { ApiError } from "./api.js";
 import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
