@@ -4,22 +4,34 @@ import { counted, money } from "../shared/format.js";
 /** The price of the next call with and without the cache, and of all calls so far, at list price.
  * @param {Api.Cost | null} cost @param {string} [certainty] of the context that the next call sends */
 export function costSentence(cost, certainty) {
-  if (cost?.free) return "Calls of this model cost nothing.";
-  if (!cost || !(cost.per_call > 0)) return "";
+  return cost ? [nextCall(cost, certainty), ...soFar(cost)].filter(Boolean).join(" ") : "";
+}
+
+/** The price of the next call; nothing where it is not known, or where nothing would be sent.
+ * @param {Api.Cost} cost @param {string} [certainty] */
+function nextCall(cost, certainty) {
+  if (cost.free) return "Calls of this model cost nothing.";
+  if (!cost.per_call) return "";
   const least = cost.at_least ? "at least " : "";
-  const [fresh, cached] = [cost.per_call, cost.per_call_cached].map(
+  const [fresh, cached] = [cost.per_call, cost.per_call_cached ?? 0].map(
     (one) => least + money(one, cost.currency, certainty),
   );
-  const call = `Input of the next call at standard list price: ${fresh} new, ${cached} from the cache.`;
-  const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency, cost.unreported);
-  const said = own ? ` ${counted(cost.calls, "call")} so far, output included: ${own}.` : "";
+  return `Input of the next call at standard list price: ${fresh} new, ${cached} from the cache.`;
+}
+
+/** What the session's own calls and those of its sub-agents cost, unless all of them cost nothing.
+ * @param {Api.Cost} cost @returns {string[]} */
+function soFar(cost) {
   const below = cost.sub_agents;
+  const whole = (cost.spent ?? 0) + (below?.spent ?? 0);
+  if (cost.free && !whole) return [];
+  const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency, cost.unreported);
+  const said = own ? [`${counted(cost.calls, "call")} so far, output included: ${own}.`] : [];
   const theirs = below && paid(below.spent, below.spent_at_least, cost.currency, below.unreported);
-  if (!below || !theirs) return call + said;
-  const whole = (cost.spent ?? 0) + (below.spent ?? 0);
+  if (!below || !theirs) return said;
   const together = paid(whole, cost.spent_at_least || below.spent_at_least, cost.currency);
   const agents = counted(below.sessions, "sub-agent");
-  return `${call}${said} ${counted(below.calls, "call")} of ${agents}: ${theirs}; together ${together}.`;
+  return [...said, `${counted(below.calls, "call")} of ${agents}: ${theirs}; together ${together}.`];
 }
 
 /** An amount and the calls that are not in it, or an empty text where no amount is known.

@@ -325,7 +325,7 @@ export function bars(session, cost = null) {
 function noteWords({ task_type, agent, pruned, cache }, cost) {
   const words = [
     `Task type: ${typeName(task_type.name)}`,
-    cost && cost.per_call > 0 && `next call ${nextCall(cost, cache, (agent ?? pruned).certainty)}`,
+    cost?.per_call && `next call ${nextCall(cost, cache, (agent ?? pruned).certainty)}`,
     agent && "prunes leave the agent's own context as it is",
   ];
   return words.filter(Boolean).join(" · ");
@@ -336,7 +336,7 @@ function noteWords({ task_type, agent, pruned, cache }, cost) {
 function nextCall({ per_call, per_call_cached, at_least, currency }, cache, certainty) {
   const warm = cache !== null && !cache.cold;
   const least = at_least || (warm && cache.changed) ? "at least " : "";
-  return least + money(warm ? per_call_cached : per_call, currency, certainty);
+  return least + money((warm ? per_call_cached : per_call) ?? 0, currency, certainty);
 }
 
 /** How long the provider's cache still holds the context; nothing of one that expired long ago.

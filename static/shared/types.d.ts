@@ -42,7 +42,7 @@ declare namespace Api {
     tokens_before: number; tokens_promised: number; tokens_first_call: number | null;
   }
   interface Cost {
-    per_call: number; per_call_cached: number; at_least: boolean; free: boolean; calls: number;
+    per_call: number | null; per_call_cached: number | null; at_least: boolean; free: boolean; calls: number;
     unreported: number; spent: number | null; spent_at_least: boolean; sub_agents: SubAgentCost | null;
     currency: string;
   }

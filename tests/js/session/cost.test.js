@@ -51,7 +51,19 @@ describe("the cost of a session", () => {
     assert.match(costSentence(cost, "estimated"), /103 calls so far, output included: \$6\.14/);
   });
   it("is nothing for a local model", () =>
-    assert.equal(costSentence({ ...cost, free: true, per_call: 0 }), "Calls of this model cost nothing."));
+    assert.equal(
+      costSentence({ ...cost, free: true, per_call: 0, spent: 0 }),
+      "Calls of this model cost nothing.",
+    ));
+  it("is what was paid where the present model has no price, or none is due", () => {
+    // X9
+    const paid = "103 calls so far, output included: $6.14.";
+    assert.equal(costSentence({ ...cost, per_call: null, per_call_cached: null }), paid);
+    assert.equal(costSentence({ ...cost, per_call: 0, per_call_cached: 0 }), paid);
+    const free = { ...cost, free: true, per_call: 0, per_call_cached: 0 };
+    assert.equal(costSentence(free), `Calls of this model cost nothing. ${paid}`);
+    assert.equal(costSentence({ ...free, spent: 0 }), "Calls of this model cost nothing.");
+  });
   it("is not shown where no price is known", () => {
     assert.equal(costSentence(null), "");
     assert.doesNotMatch(costSentence({ ...cost, spent: null }), /so far/);

@@ -37,9 +37,10 @@ class SubAgentCost:
 class Cost:
     """The cost of a session in US dollars at list prices."""
 
-    per_call: float
-    """The input of one call with the context as it is, none of it cached."""
-    per_call_cached: float
+    per_call: float | None
+    """The input of one call with the context as it is, none of it cached; null if the present model has no known
+    price, while earlier calls of other models, or those of sub-agents, have one."""
+    per_call_cached: float | None
     """The same with all of it read from the provider's cache."""
     at_least: bool
     """True where the provider charges more for so long a context."""

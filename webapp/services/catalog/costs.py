@@ -23,22 +23,26 @@ class CallsMade(NamedTuple):
 
 
 def session_cost(session: Session) -> Cost | None:
-    """Return the price of a call with the present context, new and cached, and of all calls; None if it is unknown."""
+    """Return the price of a call with the present context, new and cached, and of all calls; None if none is known.
+
+    What was paid stays known if the session goes on with a model without a known price.
+    """
     model = session.environment.model(session.row.model)
     cost = context_cost(session.main.tokens, model)
-    if cost is None:
+    made, below = _calls_made(session), _sub_agents(session)
+    paid = made.calls > 0 and made.paid is not None
+    if cost is None and not paid and (below is None or below.spent is None):
         return None
-    made = _calls_made(session)
     return Cost(
-        per_call=cost.fresh,
-        per_call_cached=cost.cached,
-        at_least=cost.at_least,
+        per_call=None if cost is None else cost.fresh,
+        per_call_cached=None if cost is None else cost.cached,
+        at_least=cost is not None and cost.at_least,
         free=model.free,
         calls=made.calls,
         unreported=made.unreported,
         spent=made.paid.amount if made.paid else None,
         spent_at_least=made.paid is not None and made.paid.at_least,
-        sub_agents=_sub_agents(session),
+        sub_agents=below,
         currency=CURRENCY,
     )
 

@@ -35,6 +35,23 @@ class TestTheCost:
         followed(app, user("hi"), model="nobody-knows-1")
         assert app.sessions.stats("s").cost is None
 
+    @pytest.mark.parametrize(
+        ("model", "per_call"), [("nobody-knows-1", None), ("ollama/qwen3:8b", 0.0), ("claude-haiku-4-5", 0.1)]
+    )
+    def test_stays_known_after_a_change_of_models(
+        self, app: App, model: str, per_call: float | None
+    ) -> None:  # X9
+        """What another model's calls cost was paid, whatever the next one costs."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        app.ingest.append_records(
+            "s", [entry(9, said("x"), usage=ONE, call_key="k", model="claude-opus-4-5")]
+        )
+        app.ingest.append_records("s", [Meta(model=model)])
+        cost = app.sessions.stats("s").cost
+        assert cost is not None
+        assert cost.spent == pytest.approx((100_000 * 5 + 10 * 25) / 1e6)
+        assert cost.per_call == (per_call and pytest.approx(per_call, rel=0.01))
+
     def test_prices_each_call_by_its_own_model(self, app: App) -> None:  # X9
         """The last model does not matter, and sub-agents are counted apart."""
         app.ingest.ensure("s", "claude-code")
