@@ -12,8 +12,15 @@ from webapp.agents.records import Usage, tier_of
 from webapp.errors import Invalid
 
 # (ours, the names providers use); the first that is there counts.
-INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "input")
-OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output")
+# Bedrock and Vercel's AI SDK write inputTokens, Ollama prompt_eval_count.
+INPUT = (
+    "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "input", "inputTokens", "promptTokens",
+    "prompt_eval_count",
+)  # fmt: skip
+OUTPUT = (
+    "output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output", "outputTokens",
+    "completionTokens", "eval_count",
+)  # fmt: skip
 # Thoughts are part of the output in the details of all but Gemini, whose fields have them apart from it.
 DETAILS, APART = (
     ("completion_tokens_details", "output_tokens_details", "output_token_details"),
@@ -30,10 +37,12 @@ LIFETIMES = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 # Figures of the cache outside such details: always parts of the input, or, under names of Anthropic's kind, beside it.
 READ_PART = (
     "cached_tokens", "cachedContentTokenCount", "cached_content_token_count", "prompt_cache_hit_tokens", "cached",
+    "cachedInputTokens",
 )  # fmt: skip
-READ, WRITTEN = ("cache_read_input_tokens", "cacheRead"), ("cache_creation_input_tokens", "cacheWrite")
+READ = ("cache_read_input_tokens", "cacheRead", "cacheReadInputTokens")
+WRITTEN = ("cache_creation_input_tokens", "cacheWrite", "cacheWriteInputTokens")
 # A report with one of these names, and without any figure of the cache, may lack what the cache held.
-PERHAPS_UNCACHED = ("input_tokens", "input")
+PERHAPS_UNCACHED = ("input_tokens", "input", "inputTokens", "prompt_eval_count")
 CACHE_FIGURES = frozenset({*INPUT_DETAILS, *READ_PART, *READ, *WRITTEN, "cache_creation", "cache"})
 # The largest window that the model table allows: the size of a call says something about its window, permanently.
 MOST = 100_000_000

@@ -24,6 +24,9 @@ class TestUsage:
             ),
             ({"input_tokens": 3, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 2}, (10, 0, 5)),
             ({"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 2}}, (10, 2, 0)),
+            ({"inputTokens": 10, "outputTokens": 2, "totalTokens": 12}, (10, 2, 0)),
+            ({"promptTokens": 10, "completionTokens": 2}, (10, 2, 0)),
+            ({"model": "qwen3:8b", "prompt_eval_count": 10, "eval_count": 2}, (10, 2, 0)),
             (
                 {
                     "usageMetadata": {
@@ -49,6 +52,7 @@ class TestUsage:
             {"input_tokens": 10, "cache_read_input_tokens": 70, "cache_creation": {"ephemeral_5m_input_tokens": 20}},
             {"input": 10, "output": 5, "cache": {"read": 70, "write": 20}},
             {"input": 10, "output": 5, "cacheRead": 70, "cacheWrite": 20},
+            {"inputTokens": 10, "outputTokens": 5, "cacheReadInputTokens": 70, "cacheWriteInputTokens": 20},
             {"prompt_tokens": 10, "cache_read_input_tokens": 70, "cache_creation_input_tokens": 20},
             {"prompt_tokens": 100, "cache_read_input_tokens": 70, "cache_creation_input_tokens": 20},
             {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 70, "cache_write_tokens": 20}},
@@ -78,6 +82,7 @@ class TestUsage:
             {"usage_metadata": {"prompt_token_count": 100, "cached_content_token_count": 70}},
             {"prompt_tokens": 100, "prompt_cache_hit_tokens": 70, "prompt_cache_miss_tokens": 30},
             {"prompt_tokens": 100, "cached_tokens": 70},
+            {"inputTokens": 100, "outputTokens": 5, "cachedInputTokens": 70},
             {"input": 100, "output": 5, "cached": 70, "thoughts": 2},
         ],
     )
