@@ -41,7 +41,7 @@ class TestTheCost:
     def test_stays_known_after_a_change_of_models(
         self, app: App, model: str, per_call: float | None
     ) -> None:  # X9
-        """What another model's calls cost was paid, whatever the next one costs."""
+        """The calls of another model were paid, whatever the next one costs."""
         followed(app, user("hi"), model="claude-opus-4-5")
         app.ingest.append_records(
             "s", [entry(9, said("x"), usage=ONE, call_key="k", model="claude-opus-4-5")]
