@@ -12,8 +12,9 @@ read in batches.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
 
@@ -32,6 +33,8 @@ BATCH = 1_000
 # Errors that using a damaged value raises; reading it can raise a StoreError too.
 BROKEN = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 UNREADABLE = (StoreError, *BROKEN)
+# The ids of a message's calls, and of the calls that its results answer.
+Links = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def faults_of_store(db: Engine) -> Iterator[str]:
@@ -173,8 +176,7 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
     """Yield misplaced items, wrong totals, messages missing from a pruned view, and separated pairs."""
     name = _name(view)
     tokens = 0
-    open_calls: set[str] = set()
-    answered: set[str] = set()
+    linked: dict[int, Links] = {}
     everything = contexts.items(row.key, view)
     items = [item for item in everything if item.kind == MESSAGE]
     for start in range(0, len(items), BATCH):
@@ -192,9 +194,7 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
             tokens += (
                 orjson.loads(item.replacement)["tokens"] if item.replacement is not None else message.tokens
             )
-            features = orjson.loads(message.features)
-            answered.update(features.get("results", ()))
-            open_calls.update(features.get("calls", ()))
+            linked[item.ref] = _links(message)
     tokens += contexts.summary_tokens(row.key, view)
     kept = contexts.totals(row.key)[view]
     said = sum(t for region, (t, _) in kept.items() if region not in REGIONS_BESIDE)
@@ -204,10 +204,11 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
     if messages != len(everything):
         yield f"the totals of the {name} say {counted(messages, 'message')}, it has {len(everything):,}"
     if view == PRUNED:
-        inside = {item.ref for item in items}
-        for no in sorted({*log.numbers(row.key, newest_first=False, out=False)} - inside):
+        for no in sorted(
+            {*log.numbers(row.key, newest_first=False, out=False)} - {item.ref for item in items}
+        ):
             yield f"message {no} is neither in the {name} nor marked as out of it"
-        yield from _torn(log, row, inside, open_calls, answered)
+        yield from _torn(log, row, linked)
 
 
 def _name(view: int) -> str:
@@ -272,17 +273,51 @@ def _memory_words(db: Engine) -> Iterator[str]:
         )
 
 
-def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results: set[str]) -> Iterator[str]:
-    """Yield calls and results in the context whose partner was removed by one of our operations."""
+def _links(message: MessageRow) -> Links:
+    """Return the ids of the calls of a message, and of those that its results answer."""
+    features = orjson.loads(message.features)
+    return tuple(features.get("calls", ())), tuple(features.get("results", ()))
+
+
+def _torn(log: Log, row: SessionRow, inside: Mapping[int, Links]) -> Iterator[str]:
+    """Yield calls and results in the context whose partner was removed by one of our operations.
+
+    If an id is used again, a result belongs to the latest call of that id.
+    """
+    outside, removed = dict[int, Links](), list[int]()
     for no in log.numbers(row.key, newest_first=False, out=True):
         message = log.message(row.key, no)
-        if message is None or no in inside or not log.removed_by_us(row.key, message):
-            continue
-        features = orjson.loads(message.features)
-        for call_id in {*features.get("results", ())} & calls - results:
-            yield f"the call {call_id} is in the context, its result (message {no}) is not"
-        for call_id in {*features.get("calls", ())} & results - calls:
-            yield f"a result of {call_id} is in the context, its call (message {no}) is not"
+        if message is not None and no not in inside:
+            outside[no] = _links(message)
+            if log.removed_by_us(row.key, message):
+                removed.append(no)
+    calls = _by_id({no: made for no, (made, _) in (*inside.items(), *outside.items())})
+    answers = _by_id({no: answered for no, (_, answered) in inside.items()})
+
+    def is_answered(call_id: str, call: int) -> bool:
+        after = bisect_right(calls[call_id], call)
+        until = calls[call_id][after] if after < len(calls[call_id]) else row.next_no
+        given = answers.get(call_id, [])
+        return bisect_left(given, until) > bisect_right(given, call)
+
+    for no in removed:
+        made, answered = map(set, outside[no])
+        for call_id in answered:
+            before = bisect_left(calls.get(call_id, []), no)
+            if before and (call := calls[call_id][before - 1]) in inside and not is_answered(call_id, call):
+                yield f"the call {call_id} is in the context, its result (message {no}) is not"
+        for call_id in made:
+            if is_answered(call_id, no):
+                yield f"a result of {call_id} is in the context, its call (message {no}) is not"
+
+
+def _by_id(messages: Mapping[int, Iterable[str]]) -> dict[str, list[int]]:
+    """Return the numbers of the messages that name each id, in order."""
+    found: dict[str, list[int]] = {}
+    for no in sorted(messages):
+        for call_id in messages[no]:
+            found.setdefault(call_id, []).append(no)
+    return found
 
 
 def _summaries(summaries: Summaries, row: SessionRow) -> Iterator[str]:

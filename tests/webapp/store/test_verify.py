@@ -12,7 +12,18 @@ import pytest
 
 from tests.outside import TABLES, in_dialect, program
 from tests.outside import outside as past
-from tests.webapp.building import call, conversation, entry, followed, mid, result, said, usage, user
+from tests.webapp.building import (
+    call,
+    context_numbers,
+    conversation,
+    entry,
+    followed,
+    mid,
+    result,
+    said,
+    usage,
+    user,
+)
 from webapp.app import App
 from webapp.bodies import PruneBody
 from webapp.config import Database
@@ -113,6 +124,13 @@ class TestVerify:
             app.store.contexts.put_totals(row.key, PRUNED, tokens)
         [fault] = app.verify()
         assert fault == "session s: a result of c1 is in the context, its call (message 2) is not"
+
+    def test_pairs_a_result_with_the_latest_call_of_its_id(self, app: App) -> None:  # P4
+        """Some programs number the calls of each turn from 0, and a call that was interrupted has no result."""
+        followed(app, user("go"), call("c1"), result("c1", "out"), user("again"), call("c1"), user("stop"))
+        app.operations.drop("s", mid(app, "s", 2))
+        assert context_numbers(app, "s") == [1, 4, 5, 6]
+        assert list(app.verify()) == []
 
     def test_finds_an_entry_that_was_given_to_another_message(self, app: App) -> None:
         """Every hash holds and every message has entries, and the fault is found all the same."""
