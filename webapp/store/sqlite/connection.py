@@ -89,6 +89,7 @@ class Connections(Engine):
         self._writing = threading.Lock()
         self._waiting = threading.Semaphore(WAITING)
         self._locked_at = float("-inf")
+        self._number: int | None = None  # of the file, once it is open
         self._written = threading.Event()
         self._checkpointer: threading.Thread | None = None
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
@@ -100,6 +101,7 @@ class Connections(Engine):
                     make_private(path)
             self._turnstile = Turnstile(path.parent)
             self._migrate()
+            self._number = path.stat().st_ino
 
     def _recognise(self) -> None:
         """Raise ForeignStore if the file is another program's or of a newer version, before anything changes it."""
@@ -149,7 +151,19 @@ class Connections(Engine):
                 self._all.add(own)
         return own
 
+    def _refuse_other_file(self) -> None:
+        """Raise StoreError if the opened file has lost its name: what is written to it would be gone at the end."""
+        with suppress(FileNotFoundError):
+            if self._number in (None, self.path.stat().st_ino):
+                return
+        raise StoreError(
+            f"{self.path} was moved, deleted or replaced while it was open; nothing is stored. Put it back, or start "
+            "Coppice again to use what is there now"
+        )
+
     def _open(self) -> sqlite3.Connection:
+        if self._number is not None:  # SQLite would create a missing file, without tables
+            self._refuse_other_file()
         connection = read_only(self.path) if self.read_only else self._open_to_write()
         for pragma in (
             f"cache_size=-{CACHE_KIB}",
@@ -270,6 +284,7 @@ class Connections(Engine):
         if self.read_only:
             raise ReadOnlyStore(f"{self.path} is read-only: looking works, nothing can be stored")
         with own.using, self._translated("writing"):
+            self._refuse_other_file()
             reading = connection.in_transaction
             if not reading:
                 own.seals.watch(connection)  # before the lock, because the first time takes a moment

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from pathlib import Path
 from threading import Barrier, Event, Thread, current_thread
 from types import SimpleNamespace
@@ -314,6 +315,28 @@ class TestDamage:
 
 class TestErrors:
     """No raw SQLite error leaves."""
+
+    @pytest.mark.parametrize("left", [None, b""], ids=["moved", "replaced"])
+    def test_names_a_file_that_was_taken_away(self, tmp_path: Path, left: bytes | None) -> None:  # S1
+        """What is written to it then would be gone at the end; once it is back, writing works again."""
+        path = tmp_path / "a.db"
+        with closing(Store(path)) as store, ThreadPoolExecutor(1) as other:
+
+            def put(value: int) -> None:
+                with store.write():
+                    store.small.put_setting("x", value)
+
+            path.rename(tmp_path / "b.db")
+            if left is not None:
+                path.write_bytes(left)
+            for refused in (partial(put, 1), other.submit(put, 1).result, store.check):
+                with pytest.raises(StoreError, match="moved, deleted or replaced"):
+                    refused()
+            assert path.exists() == (left is not None)
+            (tmp_path / "b.db").replace(path)
+            put(2)
+            store.check()
+            assert setting(store) == 2
 
     def test_name_a_database_that_is_busy(self, store: Store) -> None:
         """Another process with the lock means BusyStore, and nothing is written."""
