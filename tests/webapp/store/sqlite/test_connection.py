@@ -318,7 +318,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("left", [None, b""], ids=["moved", "replaced"])
     def test_names_a_file_that_was_taken_away(self, tmp_path: Path, left: bytes | None) -> None:  # S1
-        """What is written to it then would be gone at the end; once it is back, writing works again."""
+        """Writes to it would be gone at the end; once it is back, they work again."""
         path = tmp_path / "a.db"
         with closing(Store(path)) as store, ThreadPoolExecutor(1) as other:
 
