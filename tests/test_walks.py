@@ -1,4 +1,4 @@
-"""The walks on the architecture page: each stop exists, and the counts above the tables are right."""
+"""The walks on the architecture page and the steps of the guides: all that they name exists."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from tests.shared import ROOT
 STOP = re.compile(r"^\| `([^`]+\.(?:py|js))` \| `([^`]+)` \|", re.MULTILINE)
 WALK = re.compile(r"^\*\*[^*]+:\*\* (\d+) stops in (\d+) files and (\d+) folders\.", re.MULTILINE)
 TEXT = (ROOT / "docs/architecture.md").read_text("utf-8")
+GUIDES = ("CONTRIBUTING.md", "docs/add-an-agent.md")
+CODE = ("scoring", "webapp", "static", "scripts", "tests")
 
 
 def functions(tree: ast.AST, within: str = "") -> Iterator[str]:
@@ -56,3 +58,33 @@ def test_a_missing_stop_is_seen() -> None:
     assert is_there("webapp/bus.py", "Bus.publish")
     assert not is_there("webapp/bus.py", "publish")
     assert not is_there("static/shared/socket.js", "receive")
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names of code in backticks, outside code blocks: words with an underscore or a capital letter."""
+    prose = re.sub(r"(?ms)^```.*?^```$", "", text)
+    return {name for name in re.findall(r"`(\w+)`", prose) if re.search("[A-Z_]", name.strip("_"))}
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_guide_names_only_names_of_the_code(guide: str) -> None:
+    """A name that is changed in the code must be changed in the guide, too."""
+    files = [
+        path
+        for folder in CODE
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".js", ".ts")
+        and "vendor" not in path.parts
+        and path.name != "test_walks.py"
+    ]
+    known = set(re.findall(r"\w+", " ".join(path.read_text("utf-8") for path in files)))
+    assert len(names_in((ROOT / guide).read_text("utf-8"))) > 5
+    assert names_in((ROOT / guide).read_text("utf-8")) <= known
+
+
+def test_a_name_outside_code_blocks_is_found() -> None:
+    """Commands, words and values in lower case are no names of code."""
+    assert names_in("`NOTICES`, `read_all`, `json`, `make docs`\n```\n`Hidden`\n```\n") == {
+        "NOTICES",
+        "read_all",
+    }

@@ -9,8 +9,6 @@ from webapp.sending.backlog import Backlog
 from webapp.sending.sender import Sender, SentFiles
 from webapp.sending.server import TeamServer
 
-WHO = {"host": "laptop", "user": "ada"}
-
 
 class Machine:
     """`home` has the transcripts, `again` lists the files that are to be read once more."""
