@@ -24,7 +24,8 @@ from webapp.services.session.operation import ContextChange, pruned_event, reaso
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
-from webapp.services.summaries.summarising import Span, Summarising, SummaryText, empty_summary, replace_span
+from webapp.services.summaries.span import Span, empty_summary
+from webapp.services.summaries.summarising import Summarising, SummaryText, replace_span
 from webapp.store.log import MessageRow
 from webapp.store.operations import Actor, Detail, Facts, OperationRow
 

@@ -19,7 +19,8 @@ from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.session import Session
-from webapp.services.summaries.summarising import Span, Summarising, SummaryText
+from webapp.services.summaries.span import Span
+from webapp.services.summaries.summarising import Summarising, SummaryText
 from webapp.store.log import MessageRow
 from webapp.store.operations import Facts
 from webapp.store.summaries import SummaryRow

@@ -1,4 +1,4 @@
-"""Summaries: which part of a session one covers, who writes it, and how it replaces that part.
+"""Summaries: who writes that of a span of messages, and how it replaces them.
 
 Reads the data, lets `scoring.summary` decide, applies in one transaction as an operation that can be undone. A model
 that is configured is asked first, level by level; without an accepted text the built-in summariser is used. The
@@ -8,31 +8,23 @@ covered messages are checked again before they are replaced: if any is gone mean
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from scoring.counted import counted
-from scoring.history import is_compacted
-from scoring.messages import REMINDER, Message
 from scoring.summary import (
     JudgedSummary,
     Level,
-    Summary,
-    Surroundings,
-    covering,
     deterministic,
-    is_request,
     judge,
     replaced_tokens,
     request,
 )
-from scoring.tokens import TokenCounter
-from scoring.units import Units, links_of, waiting
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextRestored, ContextSummarized, SessionUpdated
-from webapp.services.context.pruned_view import ViewItem, view_items
+from webapp.services.context.pruned_view import view_items
 from webapp.services.session.answers import Applied
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer
@@ -40,7 +32,6 @@ from webapp.services.session.histories import Histories
 from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
-from webapp.services.session.stored_messages import read_features
 from webapp.services.session.times import iso
 from webapp.services.summaries.answers import (
     Covered,
@@ -49,6 +40,7 @@ from webapp.services.summaries.answers import (
     SummaryAnswer,
     SummaryFull,
 )
+from webapp.services.summaries.span import Span, empty_summary, to_cover
 from webapp.store.context import MESSAGE, SUMMARY
 from webapp.store.log import MessageRow
 from webapp.store.operations import Actor, Detail, Facts
@@ -93,88 +85,6 @@ class SummaryWriter(Protocol):
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
         """Return the model's answer to one question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The messages and summaries that a summary covers, in order, their tokens by `counter`, and what stays around.
-
-    `compaction` is the provider's newest compaction among what stays; the provider ignores what comes before it.
-    """
-
-    items: Sequence[ViewItem]
-    replaced: int
-    counter: TokenCounter
-    around: Surroundings
-    compaction: MessageRow | None = None
-
-    @classmethod
-    def of(
-        cls, items: Sequence[ViewItem], replaced: int, counter: TokenCounter, kept: Iterable[ViewItem]
-    ) -> Span:
-        """Return the span of these items; `kept` are the others that stay in the context, in order."""
-        staying = {
-            one.row.no: one for one in kept if isinstance(one.row, MessageRow) and one.row.role != "system"
-        }
-        numbers = [one.row.no for one in items if isinstance(one.row, MessageRow)]
-        compacted = [one.row for one in staying.values() if is_compacted(one.message)]
-        compaction = compacted[-1] if compacted and isinstance(compacted[-1], MessageRow) else None
-        newest = None if compaction is None else compaction.no
-        around = Surroundings.of(numbers, staying, lambda no: _asks(staying[no]), newest)
-        return cls(items, replaced, counter, around, compaction)
-
-    @property
-    def position(self) -> float:
-        """Return where a summary of it stands: at its first message or summary, after the provider's compaction."""
-        places = [m.first_seq - 0.5 for m in self.messages] + [s.position for s in self.summaries]
-        return min(places) if self.compaction is None else max(min(places), self.compaction.first_seq + 0.5)
-
-    @property
-    def values(self) -> list[Message | Summary]:
-        """Return the items as `scoring` takes them."""
-        return [_with_speaker(item) for item in self.items]
-
-    @property
-    def messages(self) -> list[MessageRow]:
-        """Return the rows of the messages among them."""
-        return [s.row for s in self.items if isinstance(s.row, MessageRow)]
-
-    @property
-    def summaries(self) -> list[SummaryRow]:
-        """Return the rows of the summaries among them."""
-        return [s.row for s in self.items if isinstance(s.row, SummaryRow)]
-
-    @property
-    def first_at(self) -> int | None:
-        """Return the time of the first message behind them, None if it is unknown."""
-        times = [m.at for m in self.messages] + [s.first_at for s in self.summaries]
-        return min((at for at in times if at is not None), default=None)
-
-    @property
-    def last_at(self) -> int | None:
-        """Return the time of the last message behind them, None if it is unknown."""
-        times = [m.at for m in self.messages] + [s.last_at for s in self.summaries]
-        return max((at for at in times if at is not None), default=None)
-
-
-def _asks(item: ViewItem) -> bool:
-    value = _with_speaker(item)
-    return isinstance(value, Message) and is_request(value)
-
-
-def _with_speaker(item: ViewItem) -> Message | Summary:
-    """Return the value of an item by who really speaks.
-
-    What a program wrote in the user's role has the name REMINDER. The agent's own summary of what was before is in the
-    agent's words.
-    """
-    value, row = item.value, item.row
-    if isinstance(value, Summary) or not isinstance(row, MessageRow) or row.role != "user":
-        return value
-    if row.kind != "message":
-        return replace(value, role="assistant", name="")
-    (features,) = read_features([row.features])
-    return value if features.own_words else replace(value, name=REMINDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,31 +327,6 @@ class Summarising:
             event=None,
             message=f"{counted(len(back), 'message')} back in the place of summary {n}",
         )
-
-
-def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
-    """Return the items to cover, in whole units.
-
-    System messages, pinned ones, calls without results, the recent messages and the provider's newest compaction stay.
-    """
-    units, links = Units(), [links_of(one.message) for one in items]
-    for one_links in links:
-        units.append(one_links)
-    spoken = [
-        n for n, one in enumerate(items) if isinstance(one.row, MessageRow) and one.row.role != "system"
-    ]
-    recent = spoken[max(0, len(spoken) - max(1, min_recent)) :]
-    compacted = [n for n in spoken if is_compacted(items[n].message)]
-    stays = {units.head[n] for n in (*recent, *waiting(links), *compacted[-1:])}
-    stays |= {units.head[n] for n in spoken if items[n].row.pinned}  # type: ignore[union-attr]
-    chosen = {n for n in spoken if units.head[n] not in stays}
-    chosen |= {n for n, one in enumerate(items) if isinstance(one.row, SummaryRow)}
-    return [items[n] for n in sorted(chosen)]
-
-
-def empty_summary(span: Span) -> Summary:
-    """Return the summary of a span before it has a text."""
-    return covering(span.values, span.around, first=iso(span.first_at) or "", last=iso(span.last_at) or "")
 
 
 def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None:
