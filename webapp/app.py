@@ -20,6 +20,7 @@ from webapp.services.catalog.status import StatusService
 from webapp.services.catalog.timelines import Timelines
 from webapp.services.context.assembling import ContextService
 from webapp.services.context.memory import MemoryService
+from webapp.services.context.proposals import LearningProposals
 from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.pushed import PushedSessions
@@ -81,6 +82,7 @@ class App:
         self.messages = Messages(environment, planning)
         self.heaviest = HeaviestGroups(environment, histories, planning)
         self.memory = MemoryService(environment)
+        self.proposals = LearningProposals(environment)
         self.context = ContextService(environment, self.memory)
 
         # What changes contexts

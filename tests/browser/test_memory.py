@@ -76,9 +76,9 @@ class TestMemoryPage:
         open_live(page, server, "/memory?kind=learnings")
         proposals = page.locator(".proposal")
         expect(proposals).to_have_count(1)
-        server.app.memory.dismiss(DECIDED)
+        server.app.proposals.dismiss(DECIDED)
         expect(proposals).to_have_count(0)
-        server.app.memory.propose_again(DECIDED)
+        server.app.proposals.propose_again(DECIDED)
         expect(proposals).to_have_count(1)
 
     def test_undoes_a_deletion_with_its_session(self, page: Page, server: Server) -> None:  # M8
@@ -208,9 +208,9 @@ class TestMemoryPage:
         expect(page.locator("summary-panel")).not_to_contain_text(DECIDED)
         linked = page.get_by_role("link", name="1 proposed learning")
         expect(linked).to_be_visible()
-        server.app.memory.dismiss(DECIDED)
+        server.app.proposals.dismiss(DECIDED)
         expect(linked).to_be_hidden()
-        server.app.memory.propose_again(DECIDED)
+        server.app.proposals.propose_again(DECIDED)
         linked.click()
         expect(page.get_by_role("button", name="Learnings")).to_have_attribute("aria-pressed", "true")
         expect(page.get_by_text("The settings say how many go into the system prompt")).to_be_visible()

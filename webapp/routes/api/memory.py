@@ -85,26 +85,26 @@ def delete_learning(app: App, memory_id: str) -> Ok:
 @table.get("/sessions/<session_id>/proposals", errors=(404,))
 def propose_learnings(app: App, session_id: str) -> Proposals:
     """Propose learnings from the last turn, if it used tools; one is stored only when posted to `/learnings`."""
-    return Proposals(proposals=app.memory.proposals(session_id))
+    return Proposals(proposals=app.proposals.of(session_id))
 
 
 @table.get("/proposals")
 def all_proposals(app: App) -> Proposals:
     """Propose learnings from the last turns of the most recently active sessions."""
-    return Proposals(proposals=app.memory.proposed())
+    return Proposals(proposals=app.proposals.recent())
 
 
 @table.post("/proposals/dismiss")
 def dismiss_proposal(app: App, body: ProposalText) -> Ok:
     """Stop proposing a text, in all sessions."""
-    app.memory.dismiss(body.text)
+    app.proposals.dismiss(body.text)
     return Ok(ok=True)
 
 
 @table.post("/proposals/again")
 def propose_again(app: App, body: ProposalText) -> Ok:
     """Undo a dismissal."""
-    app.memory.propose_again(body.text)
+    app.proposals.propose_again(body.text)
     return Ok(ok=True)
 
 
