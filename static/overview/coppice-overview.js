@@ -1,6 +1,6 @@
-// <coppice-overview follows="VARIABLE …"></coppice-overview>
+// <coppice-overview follows='{"AGENT": "VARIABLE", …}'></coppice-overview>
 //
-// `follows` names the variables that move the folders of agents, on a server that follows transcripts.
+// `follows` names the agents whose transcripts the server follows, and the variables that move their folders.
 //
 // All sessions in one table: state, gauge, growth, prunes. They are read by pages, latest activity first, and
 // followed in the room "overview". Filter, chip, order, grouping and folds are part of the address.
@@ -241,14 +241,15 @@ class CoppiceOverview extends ReadingElement {
   }
 
   #emptyState() {
-    const variables = this.getAttribute("follows");
+    /** @type {Record<string, string> | null} */
+    const agents = JSON.parse(this.getAttribute("follows") ?? "null");
     return html`<div class="page-head"><h1>Sessions</h1></div>
       ${this.problem("Could not read the sessions")}
       <section class="empty">
       <h2>No sessions yet</h2>
-      ${variables === null ? NOT_FOLLOWING : FOLLOWING}
+      ${agents ? following(Object.keys(agents)) : NOT_FOLLOWING}
       <dl class="ways">
-        ${variables === null ? OTHER_MACHINES : otherFolders(variables.split(" "))}
+        ${agents ? otherFolders(Object.values(agents)) : OTHER_MACHINES}
         <dt>A file you have</dt>
         <dd><code>coppice import FILE</code></dd>
         <dd class="muted">
@@ -268,9 +269,10 @@ class CoppiceOverview extends ReadingElement {
   }
 }
 
-const FOLLOWING = html`<p>
-  Coppice follows the transcripts that coding agents write, in their usual places. It found none there.
-  A session appears here as soon as its first line is written.
+/** @param {string[]} agents */
+const following = (agents) => html`<p>
+  Coppice follows the transcripts of ${new Intl.ListFormat("en").format(agents)} where these agents keep them,
+  and found none there. A session appears here as soon as its first line is written.
 </p>`;
 const NOT_FOLLOWING = html`<p>
   This server follows no transcripts on its own machine (<code>--no-watch</code>).

@@ -39,8 +39,17 @@ export function known(points, unseen) {
   return first > 0 ? points.slice(first) : points;
 }
 
+/** @param {Point | undefined} point */
+const isApart = (point) => !!point && point.agent !== null && point.agent !== point.pruned;
+
 /** Returns whether the pruned view has ever differed from the agent's context. @param {Point[]} points */
-export const differs = (points) => points.some(({ agent, pruned }) => agent !== null && agent !== pruned);
+export const differs = (points) => points.some(isApart);
+
+/** The tokens of the pruned view where it differs from the agent's context, with the points where it leaves
+ * that and comes back; null elsewhere, where its line would only cover the edge of the areas.
+ * @param {Point[]} points */
+export const prunedLine = (points) =>
+  points.map((point, i) => (points.slice(Math.max(0, i - 1), i + 2).some(isApart) ? point.pruned : null));
 
 /** The x value of each point: seconds, or the number of its message. @param {Point[]} points
  * @param {boolean} time */
@@ -59,13 +68,14 @@ export function across(points, time) {
 const LAST_SHARE = 0.01;
 
 /** The columns of the chart with a place after the last one, up to which its values hold: otherwise the step
- * there, as after an undo, would have no width. @param {number[]} places @param {number[][]} values of each
- * series @param {boolean} time @returns {[number[], ...number[][]]} */
+ * there, as after an undo, would have no width. @param {number[]} places
+ * @param {(number | null)[][]} values of each series @param {boolean} time
+ * @returns {[number[], ...(number | null)[][]]} */
 export function ended(places, values, time) {
   const [first, last] = [places[0], places.at(-1)];
   if (first === undefined || last === undefined || places.length === 1) return [places, ...values];
   const end = last + Math.max((last - first) * LAST_SHARE, time ? 0 : 1);
-  return [[...places, end], ...values.map((column) => [...column, column.at(-1) ?? 0])];
+  return [[...places, end], ...values.map((column) => [...column, column.at(-1) ?? null])];
 }
 
 /** The x value of a change: its moment, or its message where it has none; the nearest end if outside.

@@ -4,7 +4,7 @@
 // the summaries, each of which can be read and expanded, and the number of proposed learnings from the last
 // turn. Emits `undone` {undone}.
 import { api } from "../shared/api.js";
-import { counted, money, number, tokens as tokenText } from "../shared/format.js";
+import { counted, money, number, sentence, tokens as tokenText } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
@@ -56,7 +56,7 @@ class SummaryPanel extends ReadingElement {
   async #act(act, failure) {
     try {
       const { message, operation, summary } = /** @type {Partial<Api.Summarised>} */ (await act);
-      const said = summary ? `Summarised: ${sizes(summary)}.` : message;
+      const said = summary ? `Summarised: ${sizes(summary)}.` : message && sentence(message);
       if (said) toast(said, operation ? { act: { label: "Undo", run: () => this.#undo(operation.n) } } : {});
     } catch (error) {
       toastError(error, failure);

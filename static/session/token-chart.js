@@ -24,6 +24,7 @@ import {
   known,
   placeOf,
   prefersTime,
+  prunedLine,
   stacked,
   steepest,
   timeLabels,
@@ -273,7 +274,7 @@ export class TokenChart extends CoppiceElement {
   /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both
    * @returns {uPlot.AlignedData} */
   #data({ points, regions }, time, both) {
-    const pruned = points.map((p) => p.pruned);
+    const pruned = prunedLine(points);
     const line = both ? [pruned, pruned] : []; // its halo, and itself
     return ended(across(points, time), [...stacked(points, regions.length), ...line], time);
   }

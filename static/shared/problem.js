@@ -1,5 +1,5 @@
-// What is shown in place of an answer: a failure with a button to retry or a field for the token that it
-// lacks, or that it is still to come.
+// What is shown in place of an answer: a failure with a button to retry, and a field for the token if that is
+// missing, or that the answer is still to come.
 import { ApiError } from "./api.js";
 import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
@@ -28,17 +28,9 @@ export function problem(what, why, retry, id) {
   </div>`;
 }
 
-/** A field that opens this page with a token, if the server asks for one. @param {Error} error */
+/** A field for a token, if the server asks for one. Few visits need its module. @param {Error} error */
 export function tokenForm(error) {
   if (!(error instanceof ApiError) || error.status !== 401) return "";
-  const query = new URLSearchParams(globalThis.location?.search);
-  const wrong = query.has("token"); // a valid one is taken out of the address
-  query.delete("token");
-  return html`<form method="get" class="row token-form">
-    ${[...query].map(([name, value]) => html`<input type="hidden" name=${name} value=${value}>`)}
-    <label>Token <input type="password" name="token" required autocomplete="current-password"></label>
-    <button class="primary">Open</button>
-    <small class="muted">${wrong && html`The one in the address is not valid. `}<code>coppice token</code>
-      makes one, on the machine of the server.</small>
-  </form>`;
+  import("./token-form.js");
+  return html`<token-form></token-form>`;
 }

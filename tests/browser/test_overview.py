@@ -20,6 +20,7 @@ from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 from tests.webapp.building import START, call, entries, followed, result, user
+from webapp.agents import AGENTS
 from webapp.agents.records import Compaction
 from webapp.bodies import PruneBody
 from webapp.events import ImportProgressed, SettingsChanged
@@ -556,8 +557,10 @@ class TestTheEmptyState:
     """A page without sessions."""
 
     def test_says_that_transcripts_are_followed(self, look: Look) -> None:
-        """Sessions come from the transcripts that the server follows."""
-        expect(look(open_nothing).get_by_text("Coppice follows the transcripts")).to_be_visible()
+        """Sessions come from the transcripts that the server follows, those of all agents."""
+        said = look(open_nothing).get_by_text("Coppice follows the transcripts")
+        for agent in AGENTS.values():
+            expect(said).to_contain_text(agent.label)
 
     def test_shows_the_commands_that_add_sessions(self, look: Look) -> None:
         """Each command and variable is shown as it is typed."""

@@ -18,7 +18,7 @@ from webapp.app import App
 from webapp.errors import NotFound
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules, to_prefetch
-from webapp.services.ingest.following import folder_variables
+from webapp.services.ingest.following import followed_agents
 from webapp.services.integrations.agent_config import integration_texts
 from webapp.services.settings.common_settings import choice_texts, signal_texts, weighing_texts
 
@@ -30,8 +30,8 @@ SHELLS = ("settings", "search", "memory", "widget")
 def overview() -> str:
     """Return the page of all sessions."""
     app: App = current_app.extensions[EXTENSION]
-    variables = folder_variables() if app.config.follow else []
-    return render_template("overview.html", page="overview", variables=variables)
+    agents = followed_agents() if app.config.follow else {}
+    return render_template("overview.html", page="overview", agents=agents)
 
 
 def session(session_id: str) -> tuple[str, int]:

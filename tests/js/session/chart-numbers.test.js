@@ -11,6 +11,7 @@ import {
   largestGap,
   placeOf,
   prefersTime,
+  prunedLine,
   stacked,
   steepest,
   timeLabels,
@@ -31,6 +32,12 @@ describe("the line of the pruned view", () => {
   it("is drawn where it has differed from the agent's context", () => {
     assert.equal(differs([{ ...point(1, noon), agent: null }, point(2, later)]), false);
     assert.equal(differs([point(1, noon), { ...point(2, later), pruned: 40 }, point(3, evening)]), true);
+  });
+  it("leaves the areas and comes back to them, and is not drawn along them", () => {
+    const points = [1, 2, 3, 4, 5, 6, 7].map((n) => point(n, null, 100 * n));
+    const pruned = points.map((one) => ([3, 4].includes(one.number) ? { ...one, pruned: 40 } : one));
+    assert.deepEqual(prunedLine(pruned), [null, 200, 40, 40, 500, null, null]);
+    assert.deepEqual(prunedLine(points.slice(0, 2)), [null, null]);
   });
 });
 

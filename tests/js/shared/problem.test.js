@@ -1,8 +1,7 @@
 // static/shared/problem.js: what could not be done, and the way to try again.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ApiError } from "../../../static/shared/api.js";
-import { problem, tokenForm } from "../../../static/shared/problem.js";
+import { problem } from "../../../static/shared/problem.js";
 import { markup } from "../markup.js";
 
 describe("a fault", () => {
@@ -14,15 +13,5 @@ describe("a fault", () => {
     assert.match(told, /damaged; <code>coppice verify<\/code> names it/);
     assert.match(markup(problem("Could not read", "a ` alone", "retry")), /a ` alone/);
     assert.match(box, /data-act="retry-search">Try again</);
-  });
-});
-
-describe("a server that asks for its token", () => {
-  it("gets it from a field that opens the page with it", () => {
-    const form = markup(tokenForm(new ApiError(401, "this server asks for its token")));
-    assert.match(form, /<form method="get"[\s\S]*type="password" name="token"/);
-    assert.match(form, /<code>coppice token<\/code> makes one/);
-    for (const other of [new ApiError(403, "a sender may do nothing else"), new Error("no answer")])
-      assert.equal(markup(tokenForm(other)), "");
   });
 });

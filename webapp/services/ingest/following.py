@@ -20,7 +20,12 @@ from webapp.services.session.environment import Environment
 
 def folder_variables() -> list[str]:
     """Return the environment variables that move the folders of agents."""
-    return [agent.variable for agent in AGENTS.values()]
+    return list(followed_agents().values())
+
+
+def followed_agents() -> dict[str, str]:
+    """Return the names of the agents whose transcripts are found -> the variables that move their folders."""
+    return {agent.label: agent.variable for agent in AGENTS.values()}
 
 
 class TranscriptAppender:
