@@ -131,6 +131,7 @@ def photograph(page: Page, url: str, theme: str) -> None:
     page.goto(url)
     page.locator("tr.session-row").nth(len(STORIES) - 1).wait_for()
     page.locator(".c-full b", has_text="%").first.wait_for()
+    page.locator("tr.session-row", has_text="tokens pays back").wait_for()
     page.wait_for_timeout(1500)
     page.screenshot(
         path=PICTURES / f"overview-{theme}.png", clip={"x": 0, "y": 0, "width": 1280, "height": 500}

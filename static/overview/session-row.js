@@ -56,7 +56,7 @@ export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
       <a class="title" href=${pageOf(session.id)} title=${title} aria-label=${title}
         >${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}<span class="one-line"
           >${name?.text ?? title}</span>${name?.mark && html`<span class="twin">· ${name.mark}</span>`}</a>
-      <span class="sub said" title=${session.verdict.text}
+      <span class="sub said" title=${session.verdict.text} ?data-awaits-price=${awaitsPrice(session)}
         data-urgent=${session.verdict.urgency > 2}>${verdictText(session.verdict.text)}</span>
       <span class="sub">${quiet > 0 && html`${fold(session.id, quiet, folded)} · `}${about(session)}</span>
     </td>
@@ -115,6 +115,9 @@ const ACTS = {
   resume: ["", "Resume"],
   export: ["", "Export"],
 };
+
+/** True where the verdict grows by its price, which comes later. @param {Api.Session} session */
+const awaitsPrice = ({ verdict }) => verdict.action?.kind === "prune" && !verdict.priced;
 
 /** The link to the action of a session's verdict. @param {Api.Session} session */
 function actLink(session) {

@@ -31,6 +31,6 @@ export function problem(what, why, retry, id) {
 /** A field for a token, if the server asks for one. Few visits need its module. @param {Error} error */
 export function tokenForm(error) {
   if (!(error instanceof ApiError) || error.status !== 401) return "";
-  import("./token-form.js");
+  import("./token-form.js").catch(() => null); // without it the message beside it says what to do
   return html`<token-form></token-form>`;
 }

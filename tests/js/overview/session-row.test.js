@@ -20,6 +20,14 @@ describe("a session's row", () => {
     assert.match(text, /Prune now: 3 turns left/);
     assert.doesNotMatch(markup(sessionRow(row(session(), 0))), /#plan/);
   });
+  it("keeps room for the price of a prune that comes later", () => {
+    const action = { kind: /** @type {const} */ ("prune"), label: "See the plan…", max_tokens: null };
+    const awaits = (/** @type {Partial<Api.Verdict>} */ given) =>
+      markup(sessionRow(row(session({ verdict: verdict(given) })))).includes("data-awaits-price");
+    assert.equal(awaits({ action, priced: false }), true);
+    assert.equal(awaits({ action, priced: true }), false);
+    assert.equal(awaits({ action: null, priced: false }), false);
+  });
   it("shows a title as text", () =>
     assert.match(markup(sessionRow(row(session({ title: "<i>x</i>" }), 0))), /&lt;i&gt;x&lt;\/i&gt;/));
   it("is drawn below its parent with a branch mark", () => {

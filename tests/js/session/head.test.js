@@ -111,6 +111,8 @@ describe("the page of a session that is not there", () => {
     const text = markup(noSession(new ApiError(401, "this server asks for its token")));
     assert.match(text, /Could not read this session: this server asks/);
     assert.match(text, /data-act="retry-session"/);
+    assert.match(text, /<token-form>/);
+    assert.doesNotMatch(markup(noSession(new ApiError(503, "busy"))), /<token-form>/);
   });
   it("has a heading, also while the session is read", () => {
     for (const error of [null, new ApiError(500, "no")])
