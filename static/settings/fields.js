@@ -26,7 +26,7 @@ export const SECTIONS = {
       target_percent | Target | % | Above it a session is marked, and automatic pruning begins.
       aim_percent | Aim | % | What a prune cuts to.
       cap_tokens | Cap | tokens
-        | An upper limit on the target, for large windows and costly calls; empty for none.`),
+        | An upper limit on the target, for large windows; empty for none.`),
   ],
   keep: [
     "What is kept",
@@ -34,14 +34,14 @@ export const SECTIONS = {
     fields(`
       fresh_tail | Fresh tail | messages | That many of the newest are never pruned.
       user_words_tokens | User words, at most | tokens
-        | The words of users are kept verbatim, newest first, up to the lower of these two.
+        | Kept verbatim, newest first, up to the lower of these two.
       user_words_percent | Share of user words, at most | % of budget
       user_words_messages_percent | Users' messages, at most | % of all
-        | With more of them the session is a conversation, and scores decide about the words of users, too.
+        | With more of them it is a conversation, and the scores decide.
       guarded_percent | Task, rules and plan, at most | % of budget
-        | Kept first: task, your rules and corrections, open plan, newest unresolved error, last statement.
+        | Kept first: task, your rules, open plan, newest unresolved error, last statement.
       mark_changed | Mark changed lines |
-        | In outputs that stay, marks the lines that a later edit removed, if that edit is dropped.
+        | In outputs that stay, marks lines that a dropped edit removed.
       strategy | Strategy`),
   ],
   stages: [
