@@ -26,7 +26,7 @@ export const SECTIONS = {
       target_percent | Target | % | Above it a session is marked, and automatic pruning begins.
       aim_percent | Aim | % | What a prune cuts to.
       cap_tokens | Cap | tokens
-        | An upper limit on the target, for large windows; empty for none.`),
+        | Limits the target in large windows; empty for none.`),
   ],
   keep: [
     "What is kept",
@@ -41,7 +41,7 @@ export const SECTIONS = {
       guarded_percent | Task, rules and plan, at most | % of budget
         | Kept first: task, your rules, open plan, newest unresolved error, last statement.
       mark_changed | Mark changed lines |
-        | In outputs that stay, marks lines that a dropped edit removed.
+        | Marks lines of outputs that a dropped edit removed.
       strategy | Strategy`),
   ],
   stages: [
