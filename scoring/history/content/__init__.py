@@ -13,6 +13,7 @@ from __future__ import annotations
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -24,11 +25,12 @@ from scoring.history.content.rows import AT_EDGE, alike_lines, pieces_of, text_l
 from scoring.history.content.words import words_of
 
 VERSION = 12
+MOST_COUNTED = 255  # of one stem, in one byte
 READ_CHARS = 4_000_000  # about as many as the largest window, 1,000,000 tokens, holds
 
 
 class Stems(NamedTuple):
-    """The stems of a message: their codes, and how often each occurs (up to 255)."""
+    """The stems of a message: their codes, and how often each occurs (up to `MOST_COUNTED`)."""
 
     codes: array[int]
     counts: bytes
@@ -119,12 +121,16 @@ class Content:
 
     def with_words(self, text: str) -> Content:
         """Return this content, which was computed without words, with the words of its text."""
-        counted: dict[int, int] = {}
         words = words_of(clipped(text))
-        for word, count in words.stems.items():
-            code = crc32(word.encode("utf-8", "replace"))
-            counted[code] = counted.get(code, 0) + count
-        stems = Stems(array("I", counted), bytes([min(255, count) for count in counted.values()]))
+        counted = dict(zip(map(_code_of_stem, words.stems), words.stems.values(), strict=True))
+        if len(counted) < len(words.stems):  # two stems have the same code
+            counted = {}
+            for word, count in words.stems.items():
+                code = _code_of_stem(word)
+                counted[code] = counted.get(code, 0) + count
+        often = counted.values()
+        counts = bytes(often) if max(often, default=0) <= MOST_COUNTED else bytes(map(_at_most, often))
+        stems = Stems(array("I", counted), counts)
         return Content(self.names, self.lines, words.total, words.asks, stems, self.rows, alike=self.alike)
 
     def __eq__(self, other: object) -> bool:
@@ -188,6 +194,15 @@ def content_of(text: str, outputs: Sequence[str] = (), *, words: bool = True) ->
     rows, alike = _rows(outputs, by_line, codes, places) if outputs else (NO_ROWS, array("I"))
     found = Content("\n".join(names), lines, rows=rows, alike=alike)
     return found.with_words(text) if words else found
+
+
+@lru_cache(maxsize=1 << 15)
+def _code_of_stem(stem: str) -> int:
+    return crc32(stem.encode("utf-8", "replace"))
+
+
+def _at_most(count: int) -> int:
+    return min(MOST_COUNTED, count)
 
 
 def clipped(text: str) -> str:
