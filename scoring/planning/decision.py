@@ -21,7 +21,7 @@ from scoring.planning.score import Scores
 from scoring.planning.stages import run
 from scoring.planning.stages.contract import State
 from scoring.planning.strategies import Choice, Cover, Shortening, StrategyInput, Why
-from scoring.planning.strategies.contract import Changed, cut, mark_changed
+from scoring.planning.strategies.contract import OUTDATED, Changed, cut, mark_changed
 from scoring.settings import Settings
 
 
@@ -199,6 +199,17 @@ class Decision:
         self.mark(heads, 0)
         self._mended.update(dict.fromkeys(heads, why))
         self._left = left
+
+    def drop_outdated(self) -> bool:
+        """Drop what stays although something that replaces it was taken out; return whether there was any."""
+        gone = {head for head in self._mended if not self.stays[head]}
+        old = [
+            head
+            for head, newer in self.protection.outdated.items()
+            if self.stays[head] and head not in self.protection.causes and not gone.isdisjoint(newer)
+        ]
+        self.take_out(old, OUTDATED)
+        return bool(old)
 
     def left(self) -> int:
         """Return the unused tokens of the budget."""

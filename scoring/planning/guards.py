@@ -7,7 +7,7 @@ budget (`scoring.planning.protection`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from scoring.history import (
@@ -22,14 +22,19 @@ from scoring.history import (
     History,
     recognise,
 )
-from scoring.history.cues.calls import LOOK, PLAN, STEP
+from scoring.history.cues.calls import LIST, LOOK, PLAN, STEP
 from scoring.planning.file_changes import taken_back
+from scoring.planning.replaced_statements import lifted_rules, replaced_statements
 from scoring.signals.relevance import FEW_OUTPUTS
 
 ERRORS = 2  # the number that is guarded
 RECENT = 100  # messages; an older error is no longer being worked on
 CONVERSATION = 0.3  # a session in which users write more than this share of the messages is a conversation
+ACKNOWLEDGED = 80  # characters of an output that only says that a list was taken
 MOST_STEPS = 12  # calls that change single steps of a plan
+
+# The position of a result, what its call does, its kind, and whether it failed.
+Outcome = tuple[int, int, str, bool]
 
 
 class Guards(NamedTuple):
@@ -37,10 +42,11 @@ class Guards(NamedTuple):
 
     `corrections` are messages in which users take back what they said, and `lacking` those in which they say what they
     do not know or have, newest first; `spoken` are the messages that users wrote themselves, `plan` is the newest list
-    of steps, `old_plans` pairs lists of steps with the newest one of the same tool, `steps` are the newest changes of
+    of steps, `old_plans` pairs lists of steps, and lists that an output
+    only acknowledges, with the newest one of the same tool, `steps` are the newest changes of
     single steps after `plan`. `resolved` maps failures to the newest outcome of the same act, which is none.
     `taken_back` pairs edits with later ones that removed lines of theirs, `answered` questions of the model with the
-    user's answer.
+    user's answer, `replaced` statements of the model, and rules of users, with later ones that revise or lift them.
     """
 
     spoken: list[int]
@@ -55,12 +61,13 @@ class Guards(NamedTuple):
     resolved: dict[int, int]
     taken_back: Collection[tuple[int, int]]
     answered: Collection[tuple[int, int]]
+    replaced: Collection[tuple[int, int]]
     statement: int | None
 
     @classmethod
     def none(cls, history: History) -> Guards:
         """Return empty guards; all user messages count as written by users themselves."""
-        return cls(history.own_words, [], [], [], [], None, [], [], [], {}, (), (), None)
+        return cls(history.own_words, [], [], [], [], None, [], [], [], {}, (), (), (), None)
 
 
 def find(history: History) -> Guards:
@@ -69,20 +76,25 @@ def find(history: History) -> Guards:
     spoken = [p for p in history.own_words if MACHINE_MADE not in speech[p]]
     plans, steps = _plans(history)
     newest = plans[-1][0] if plans else None
+    outcomes = list(_outcomes(history))
     conversation = _is_conversation(history, spoken)
+    rules = _rules(speech, spoken, STRICT if conversation else RULE)
+    lifted = list(lifted_rules(history, spoken))
+    lifting = {newer for _, newer in lifted}
     return Guards(
         spoken,
         [] if conversation else _task(history, spoken),
-        _rules(speech, spoken, STRICT if conversation else RULE),
-        [p for p in reversed(spoken) if CORRECTION in speech[p]],
+        rules,
+        [p for p in reversed(spoken) if CORRECTION in speech[p] or p in lifting],
         [] if conversation else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
         newest,
-        _replaced(plans),
+        _replaced(plans) + _replaced(_lists(history, outcomes)),
         [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
-        _errors(history),
-        _resolved(history),
+        _errors(history, outcomes),
+        _resolved(outcomes),
         taken_back(history),
         [(p - 1, p) for p in spoken if p and QUESTION in speech[p - 1]],
+        [*replaced_statements(history), *lifted],
         _statement(history, speech),
     )
 
@@ -164,7 +176,16 @@ def _replaced(plans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return [(position, newest[act]) for position, act in plans if position != newest[act]]
 
 
-def _errors(history: History) -> list[int]:
+def _lists(history: History, outcomes: Sequence[Outcome]) -> list[tuple[int, int]]:
+    """Return (position, act) of each output that only acknowledges a list."""
+    return [
+        (position, act)
+        for position, act, kind, failed in outcomes
+        if kind == LIST and not failed and history.chars[position] <= ACKNOWLEDGED
+    ]
+
+
+def _errors(history: History, outcomes: Sequence[Outcome]) -> list[int]:
     """Return the newest outputs that report an unresolved failure.
 
     A failure is resolved if the same act was done again later without failing. The last unit is left out, because it
@@ -173,7 +194,7 @@ def _errors(history: History) -> list[int]:
     resolved: set[int] = set()
     found: list[int] = []
     last = history.units.head[-1] if len(history) else 0
-    for position, act, kind, failed in reversed(list(_outcomes(history))):
+    for position, act, kind, failed in reversed(outcomes):
         if position < len(history) - RECENT:
             break
         if not failed:
@@ -186,19 +207,19 @@ def _errors(history: History) -> list[int]:
     return found
 
 
-def _resolved(history: History) -> dict[int, int]:
+def _resolved(outcomes: Sequence[Outcome]) -> dict[int, int]:
     """Return the failures of acts whose newest outcome is no failure, each with the position of that outcome."""
     newest: dict[int, tuple[int, bool]] = {}
     found: dict[int, int] = {}
-    for position, act, kind, failed in reversed(list(_outcomes(history))):
+    for position, act, kind, failed in reversed(outcomes):
         last, is_failure = newest.setdefault(act, (position, failed))
         if failed and not is_failure and kind != LOOK:
             found[position] = last
     return found
 
 
-def _outcomes(history: History) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield each answered call: the position of its result, what it does, its kind, and whether it failed."""
+def _outcomes(history: History) -> Iterator[Outcome]:
+    """Yield the outcome of each answered call."""
     asked: dict[str, tuple[int, str]] = {}
     for position, features in enumerate(history.features):
         cues = features.cues

@@ -10,7 +10,7 @@ the first cause below that applies. It is kept whole, except the units that a st
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -105,14 +105,18 @@ def protect(
     share = _Share(protected, whole_share, int(room * SHARE_BESIDE))
     share.protect_words(guards)
     room -= share.spent
-    words, questions = _user_words(protected, settings, max_tokens, room, guards.spoken)
+    words, questions = _user_words(protected, settings, max_tokens, room, guards)
     room -= protected.add("user_words", words)
     room -= protected.add("question", questions)
     share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
     outdated: dict[int, set[int]] = {}
     pairs = chain(
-        guards.old_plans, guards.resolved.items(), guards.taken_back, _long_answers(history, guards)
+        guards.old_plans,
+        guards.resolved.items(),
+        guards.taken_back,
+        guards.replaced,
+        _long_answers(history, guards),
     )
     for old, new in pairs:
         if head[old] != head[new]:
@@ -230,9 +234,10 @@ def _user_words(
     settings: Settings,
     max_tokens: int,
     room: int,
-    spoken: Sequence[int],
+    guards: Guards,
 ) -> tuple[list[int], list[int]]:
-    """Return the protected messages of the user, and the questions that short ones of them answer.
+    """Return the protected messages of the user, and the questions that short ones of them answer, each with the later
+    statement that replaces it, if any.
 
     They are the first, then the others newest first, skipping what does not fit.
 
@@ -241,7 +246,8 @@ def _user_words(
 
     Messages protected for another cause count against the cap too, because it limits the user's share of a context.
     """
-    history, causes = protected.history, protected.causes
+    history, causes, spoken = protected.history, protected.causes, guards.spoken
+    replaced = dict(guards.replaced)
     cap = min(settings.user_words_tokens, int(max_tokens * settings.user_words_percent / 100))
     few = len(spoken) * 100 <= settings.user_words_messages_percent * len(history)
     taken: list[int] = []
@@ -262,6 +268,8 @@ def _user_words(
         # A short answer says nothing without its question.
         question = None if unit in causes else question_of(history, position)
         both = [position] if question is None or head[question] in seen else [position, question]
+        if both[1:] and question in replaced:
+            both += protected.not_dropped([replaced[question]])
         cost = costs[unit] + sum([protected.cost(one) for one in both[1:]])
         new = sum([protected.cost(one) for one in both])
         if cost > cap or new > room:

@@ -23,10 +23,13 @@ _TOGETHER = Why(
 
 def apply_role_order(decision: Decision, wire_format: str, model: str = "") -> None:
     """Adjust a decision to the rules of a wire format and a model; an unknown one has no rules."""
-    if must_begin_with_user(wire_format, model):
-        open_with_user(decision)
-    if takes_turns(wire_format):
-        take_turns(decision)
+    while True:
+        if must_begin_with_user(wire_format, model):
+            open_with_user(decision)
+        if takes_turns(wire_format):
+            take_turns(decision)
+        if not decision.drop_outdated():
+            return
 
 
 def takes_turns(wire_format: str) -> bool:

@@ -7,6 +7,7 @@ file and the lines of a call; and which outputs report a failure. `scoring.plann
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,14 +17,17 @@ from scoring.history.cues.file_names import with_files
 from scoring.history.cues.speech import (
     ABOUT_ONESELF,
     CORRECTION,
+    CORRECTION_CHARS,
     MACHINE_MADE,
     QUESTION,
     RULE,
     SHORT,
     STATEMENT,
     STRICT,
+    asks,
     cues_of_speech,
 )
+from scoring.history.cues.topics import NO_TOPIC, ORDERED, PERMITTING, REVISING, cues_of_topic
 from scoring.machine_made import is_machine_made
 from scoring.messages import Message, Text
 
@@ -38,18 +42,21 @@ class Cues(NamedTuple):
     speech: str = ""
     calls: tuple[CallCue, ...] = ()
     failed: tuple[bool, ...] = ()
+    topic: array[int] = NO_TOPIC
 
     def to_list(self) -> list[Any]:
         """Return the cues as JSON-ready data."""
-        return [self.speech, [call.to_list() for call in self.calls], [int(one) for one in self.failed]]
+        data = [self.speech, [call.to_list() for call in self.calls], [int(one) for one in self.failed]]
+        return [*data, list(self.topic)] if self.topic else data
 
     @classmethod
     def from_list(cls, data: Sequence[Any]) -> Cues:
         """Return the cues that `to_list` wrote."""
-        speech, calls, failed = data
-        if not calls and not failed:
+        speech, calls, failed, *topic = data
+        if not calls and not failed and not topic:
             return cls(speech)
-        return cls(speech, tuple(map(CallCue.from_list, calls)), tuple(map(bool, failed)))
+        called, about = tuple(map(CallCue.from_list, calls)), array("H", topic[0]) if topic else NO_TOPIC
+        return cls(speech, called, tuple(map(bool, failed)), about)
 
 
 NO_CUES = Cues()
@@ -67,7 +74,22 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
         for call, parsed in zip(message.calls, arguments, strict=True)
     )
     failed = tuple(result.is_error or is_failure(result.text) for result in message.results)
-    return Cues(speech, calls, failed) if speech or calls or failed else NO_CUES
+    if calls or message.results:
+        return Cues(speech, calls, failed)
+    more, topic = _replacing(message.role, said, speech)
+    return Cues(speech + more, topic=topic) if speech or more or topic else NO_CUES
+
+
+def _replacing(role: str, said: str, speech: str) -> tuple[str, array[int]]:
+    """Return the letters of a statement that replaces others or can be replaced, and its topic."""
+    if role == "assistant" and said:
+        return cues_of_topic(said, REVISING if QUESTION in speech else ORDERED + REVISING)
+    if role != "user" or not said or MACHINE_MADE in speech or len(said) > CORRECTION_CHARS:
+        return "", NO_TOPIC
+    if STRICT in speech:
+        return "", cues_of_topic(said)[1]
+    letters, topic = ("", NO_TOPIC) if asks(said) else cues_of_topic(said, PERMITTING + REVISING)
+    return letters, topic if letters else NO_TOPIC
 
 
 def cues_without_content(message: Message, text: str) -> Cues:
@@ -108,7 +130,10 @@ __all__ = [
     "CORRECTION",
     "MACHINE_MADE",
     "NO_CUES",
+    "ORDERED",
+    "PERMITTING",
     "QUESTION",
+    "REVISING",
     "RULE",
     "SHORT",
     "STATEMENT",

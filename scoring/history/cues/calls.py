@@ -18,8 +18,8 @@ from scoring.history.content.hashes import hashes_of
 from scoring.history.cues import acts
 from scoring.summary import PATH_KEYS, command_of, first_string
 
-# The kinds of calls: a whole plan, a step of one, one that only reads, any other.
-PLAN, STEP, LOOK, OTHER = "P", "p", "q", ""
+# The kinds of calls: a whole plan, a step of one, one that only reads, one that gives a list of texts, any other.
+PLAN, STEP, LOOK, LIST, OTHER = "P", "p", "q", "l", ""
 PLANS = frozenset({PLAN, STEP})
 FILES_KEPT = 6
 READ_CHARS = 200_000
@@ -34,6 +34,10 @@ _LOOKING = frozenset(
 _CHANGING = frozenset(
     "edit write replace create patch insert update delete remove apply run exec bash shell".split()  # noqa: SIM905
 )
+# Tools that give a list to someone else, or make it longer, leave earlier lists as they are.
+_GIVING = frozenset(
+    "add append push send notify post run exec ask delete remove batch book order buy cancel call label tag".split()  # noqa: SIM905
+)
 _STATE_KEYS = frozenset({"status", "state", "done", "completed", "checked", "progress"})
 _STEP_KEYS = frozenset(
     {"content", "step", "text", "title", "task", "description", "name", "activeForm", "subject"}
@@ -45,6 +49,7 @@ _STEP_STATES = frozenset({
 })  # fmt: skip
 _BOX = re.compile(r"(?m)^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~]\]\s")
 _ITEM = re.compile(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\S")
+_NUMBERED_ITEM = re.compile(r"\s*\d+[.)]\s+\S")
 _OLD_KEY = re.compile(
     r"^(?:old|search|find|original|before)(?:_?(?:string|str|text|code|lines?|content))?$", re.IGNORECASE
 )
@@ -130,6 +135,8 @@ def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
         return CallCue(LOOK if looks else OTHER, acts.of_command(name, command), _files(command), edits)
     kind = LOOK if not edits and _only_reads(name) else OTHER
     file = path or (edits[0].file if edits else "")
+    if kind == OTHER and not file and (listing := _listing(name, given)):
+        return CallCue(LIST, acts.of_arguments(f"{name} {listing}", {**given, listing: None}))
     act = acts.of_file(name, file) if file and (edits or kind == LOOK) else acts.of_arguments(name, given)
     reads = (posixpath.basename(path),) if path else ()
     return CallCue(kind, act, reads, edits)
@@ -174,6 +181,30 @@ def _is_step(one: Mapping[str, Any], *, surely: bool) -> bool:
     return any(isinstance(one.get(key), str) for key in _STEP_KEYS) and all(
         isinstance(state, bool) or str(state).lower().replace("-", "_").replace(" ", "_") in _STEP_STATES
         for state in states
+    )
+
+
+def _listing(name: str, given: Mapping[str, Any]) -> str:
+    """Return the argument by which a call gives a list of texts, "" if there is none or more than one.
+
+    A tool without a word for plans in its name may write one: a later list in the same argument then replaces it.
+    """
+    if _name_words(name) & (_GIVING | _LOOKING):
+        return ""
+    found = [key for key, value in given.items() if _is_list_of_texts(value)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    """Return whether a value is a list of two texts or more, at least one of several words; numbered in one text."""
+    if isinstance(value, str):
+        lines = [line for line in value[:READ_CHARS].splitlines() if line.strip()]
+        return len(lines) >= 2 and all(map(_NUMBERED_ITEM.match, lines))
+    if not isinstance(value, list) or len(value) < 2:
+        return False
+    texts = [next(iter(one.values())) if isinstance(one, dict) and len(one) == 1 else one for one in value]
+    return all(isinstance(one, str) for one in texts) and any(
+        not one.isascii() or len(one.split()) > 1 for one in texts
     )
 
 

@@ -93,6 +93,15 @@ class TestFinding:
         guards = found(user("go"), *act("1", "TodoWrite", **plan_of("pending")), *other)
         assert guards.old_plans == []
 
+    def test_a_list_that_was_only_acknowledged_is_replaced_by_the_newest(self) -> None:
+        """Under a name of any kind; a call that failed, or that was answered at length, replaces nothing."""
+        first = act("1", "agenda_put", "stored", agenda=["run the export", "check"])
+        second = act("2", "agenda_put", "stored", agenda=["freeze it", "report"])
+        assert found(user("go"), *first, *second, user("on")).old_plans == [(2, 4)]
+        for output in ("Traceback (most recent call last):\nValueError: no agenda", NOISE):
+            other = act("2", "agenda_put", output, agenda=["freeze it", "report"])
+            assert found(user("go"), *first, *other, user("on")).old_plans == []
+
     def test_the_last_statement_stands_before_the_last_unit(self) -> None:
         """The message about to be answered stays anyway."""
         assert found(user("go"), model(SAID), *work(2), user("on")).statement == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.history.content.hashes import hashes_of
-from scoring.history.cues.calls import LOOK, OTHER, PLAN, STEP, CallCue, Edit, cue_of_call
+from scoring.history.cues.calls import LIST, LOOK, OTHER, PLAN, STEP, CallCue, Edit, cue_of_call
 
 OLD, NEW = "limit = old_limit_of(window)", "limit = new_limit_of(window)"
 
@@ -16,6 +16,36 @@ OLD, NEW = "limit = old_limit_of(window)", "limit = new_limit_of(window)"
 def cue(name: str, **arguments: Any) -> CallCue:
     """Return the cues of a call."""
     return cue_of_call(name, json.dumps(arguments), arguments)
+
+
+class TestLists:
+    """Calls that give a list of texts, which a later call of the same tool can replace."""
+
+    def test_are_known_by_their_shape(self) -> None:
+        """A list of texts, of objects with one text, or of numbered lines, whatever the tool and the argument."""
+        assert cue("agenda_put", agenda=["freeze", "run the export", "check"]).kind == LIST
+        assert cue("outline.write", outline=[{"title": "the storm"}, {"title": "home"}]).kind == LIST
+        assert cue("next_moves", moves="1. open the ledger\n2. close it").kind == LIST
+
+    def test_are_the_same_act_with_other_texts(self) -> None:
+        """Another value beside the list makes it another one's list."""
+        lists = [cue("agenda_put", day="Monday", agenda=[f"run {n}", "check"]).act for n in (1, 2)]
+        assert lists[0] == lists[1] != cue("agenda_put", day="Friday", agenda=["run 1", "check"]).act
+
+    @pytest.mark.parametrize(
+        ("name", "arguments"),
+        [
+            ("open_tickets", {"ids": ["T-81", "T-82"]}),
+            ("send_letters", {"to": ["Ana Lee", "Bo Chen"]}),
+            ("search", {"queries": ["bolts in stock", "felt"]}),
+            ("agenda_put", {"agenda": ["only one thing"]}),
+            ("agenda_put", {"agenda": ["run 1", "check"], "guests": ["Ana Lee", "Bo Chen"]}),
+            ("note", {"text": "I saw the harbour.\nIt was raining."}),
+        ],
+    )
+    def test_are_no_codes_gifts_or_searches(self, name: str, arguments: dict[str, Any]) -> None:
+        """Nor a single text, two lists, or free text: a later one leaves those as they are."""
+        assert cue(name, **arguments).kind != LIST
 
 
 class TestPlans:
