@@ -137,7 +137,7 @@ def _content(rng: random.Random, recent: list[str], is_output: bool) -> Content:
     count = len(ends)
     chars = array("I", (rng.randint(20, 160) for _ in range(count)))
     key_rows = array("I", [count - 1] if count else [])
-    rows = Rows(array("I", range(count)), bytes(count), chars, ends, held, key_rows)
+    rows = Rows(array("I", range(count)), bytes(count), chars, ends, held, key_rows, array("I"))
     stems = Stems(terms, bytes([2]) * len(terms))
     return Content("\n".join(sorted(names)), lines, 80, False, stems, rows)
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.history.content.hashes import line_hash
+from scoring.history.content.headings import headings_of
 from scoring.history.content.key_lines import key_lines
 from scoring.history.content.names import identifiers
 from scoring.history.content.rows import AT_EDGE, alike_lines, pieces_of, text_line
@@ -42,6 +43,7 @@ class Rows(NamedTuple):
     Row r is piece `pieces[r]` of line `lines[r]`; it has `chars[r]` characters and the mentions at the positions
     `mentions[ends[r-1]:ends[r]]`. Rows without a mention are included, so that blocks stay whole. `key_rows` are the
     numbers of the rows that are never cut: errors, and how a run ended; of a long line, its beginning and end.
+    `headings[r]` is the row, counted from 1, without which row r could belong to something else, 0 for none.
     """
 
     lines: array[int]
@@ -50,10 +52,11 @@ class Rows(NamedTuple):
     ends: array[int]
     mentions: array[int]
     key_rows: array[int]
+    headings: array[int]
 
 
 NO_STEMS = Stems(array("I"), b"")
-NO_ROWS = Rows(array("I"), b"", array("I"), array("I"), array("I"), array("I"))
+NO_ROWS = Rows(array("I"), b"", array("I"), array("I"), array("I"), array("I"), array("I"))
 
 
 class Content:
@@ -105,10 +108,14 @@ class Content:
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
-                lines, pieces, chars, lengths, mentions, key_rows = _columns(self._packed, 4, "IBIIII")
+                lines, pieces, chars, lengths, mentions, key_rows, headings = _columns(
+                    self._packed, 4, "IBIIIII"
+                )
                 ends = array("I", accumulate(lengths))
                 self._rows = (
-                    Rows(lines, pieces.tobytes(), chars, ends, mentions, key_rows) if ends else NO_ROWS
+                    Rows(lines, pieces.tobytes(), chars, ends, mentions, key_rows, headings)
+                    if ends
+                    else NO_ROWS
                 )
         return self._rows
 
@@ -165,7 +172,7 @@ class Content:
         lengths = [b - a for a, b in zip([0, *rows.ends], rows.ends, strict=False)]
         for column in (
             *(self.lines, self.alike, *self.stems),
-            *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions, rows.key_rows),
+            *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions, rows.key_rows, rows.headings),
         ):
             _write(out, column)
         return bytes(out)
@@ -253,8 +260,22 @@ def _rows(
                 (in_alike if number in alike else elsewhere).update(found)
     if not held and not key_rows:
         return NO_ROWS, array("I")
-    rows = Rows(lines, bytes(pieces), chars, ends, held, key_rows)
+    rows = Rows(lines, bytes(pieces), chars, ends, held, key_rows, _heading_rows(outputs, lines, pieces))
     return rows, array("I", sorted(in_alike - elsewhere))
+
+
+def _heading_rows(outputs: Sequence[str], lines: array[int], pieces: bytearray) -> array[int]:
+    """Return the heading of each row as the number of its row, counted from 1; 0 for none, nothing if none has one."""
+    under: dict[int, int] = {}
+    first = 0
+    for output in outputs:
+        own = output.split("\n")
+        under.update((first + line, first + head) for line, head in headings_of(own).items())
+        first += len(own)
+    if not under:
+        return array("I")
+    row_of = {line: row for row, line in reversed(list(enumerate(lines))) if not pieces[row]}
+    return array("I", [row_of.get(under[line], -1) + 1 if line in under else 0 for line in lines])
 
 
 def _write(out: bytearray, column: Sequence[int]) -> None:

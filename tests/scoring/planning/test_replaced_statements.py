@@ -141,12 +141,12 @@ class TestRules:
         assert lifted(user(BAN), user(LIFTED)) == []
 
     def test_what_lifts_them_is_guarded_like_a_correction(self) -> None:
-        """So that the ban does not stay alone."""
+        """The ban would mislead alone."""
         assert find(history(user("go"), user(BAN), model("ok"), user(LIFTED), model("ok"))).corrections == [3]
 
 
 class TestPlans:
-    """Whatever the budget, a replaced statement stays only beside the one that replaces it."""
+    """A replaced statement stays only beside the one that replaces it, at any budget."""
 
     @staticmethod
     def kept(said: Sequence[Message], wire_format: str = "") -> list[set[int]]:
@@ -160,7 +160,7 @@ class TestPlans:
     @pytest.mark.parametrize("wire_format", ["openai", "anthropic", "gemini"])
     def test_of_a_statement(self, old: str, new: str, wire_format: str) -> None:  # X23
         """The older one is named in the last question, and is relevant to it; some plans keep both."""
-        ask = user("What about lock_release_4711 and warm_up_4711, and what do they do to the report cache?")
+        ask = user("What about lock_release_4711 and warm_up_4711?")
         said = [user("go"), model(old), *talk(6), user("Go on with it."), model(new), *talk(9), ask]
         stays = self.kept(said, wire_format)
         at = next(position for position, one in enumerate(said) if one.text == new)

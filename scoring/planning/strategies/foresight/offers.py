@@ -218,6 +218,7 @@ class Offers:
             if (
                 row in output.key_rows
                 or output.is_part(row)
+                or output.is_heading(row)
                 or any(left[number] for number in output.mentions_of(row))
             ):
                 rows.append((position, row))

@@ -26,10 +26,21 @@ class Output:
     `key_rows` are the rows that are never cut, such as errors and the outcome of a run.
     """
 
-    __slots__ = ("_at", "_bounds", "_lines", "_mentions", "_pieces", "frame", "key_rows", "mark", "prices")
+    __slots__ = (
+        "_at",
+        "_bounds",
+        "_headings",
+        "_lines",
+        "_mentions",
+        "_pieces",
+        "frame",
+        "key_rows",
+        "mark",
+        "prices",
+    )
 
     def __init__(self, rows: Rows, held: array[int], per_char: float) -> None:
-        self._lines, self._pieces = rows.lines, rows.pieces
+        self._lines, self._pieces, self._headings = rows.lines, rows.pieces, rows.headings
         self._bounds = [0, *rows.ends]
         self._at = itemgetter(*self._bounds)
         self._mentions = array("I", map(held.__getitem__, rows.mentions))
@@ -50,10 +61,28 @@ class Output:
     def block(
         self, row: int, taken: Collection[int], rates: Sequence[float]
     ) -> tuple[tuple[int, ...], float]:
-        """Return the rows that are added with a row to those taken, itself first, and their cost.
+        """Return the rows that are added with a row to those taken, and their cost.
 
-        `rates` are the rates of all rows.
+        They are its block after the headings without which it could belong to something else. `rates` are the rates of
+        all rows.
         """
+        rows, price = self._block(row, taken, rates)
+        if not self._headings:
+            return rows, price
+        there = {*taken, *rows}
+        missing: list[int] = []
+        for one in rows:
+            head = self._headings[one] - 1
+            while head >= 0 and head not in there:
+                there.add(head)
+                missing.append(head)
+                head = self._headings[head] - 1
+        return (*missing, *rows), price + sum([self.prices[head] + self.mark for head in missing])
+
+    def _block(
+        self, row: int, taken: Collection[int], rates: Sequence[float]
+    ) -> tuple[tuple[int, ...], float]:
+        """Return a row with the neighbour or the parts of its line that it needs, and their cost."""
         lines, pieces, price = self._lines, self._pieces, self.prices[row]
         # A neighbour is the row before or after it, with at most one blank line between them.
         before = row > 0 and lines[row] - lines[row - 1] <= 2
@@ -95,6 +124,10 @@ class Output:
     def mentions_of(self, row: int) -> array[int]:
         """Return the numbers of the mentions of a row."""
         return self._mentions[self._bounds[row] : self._bounds[row + 1]]
+
+    def is_heading(self, row: int) -> bool:
+        """Return whether a row is a heading of others, which depend on it."""
+        return row + 1 in self._headings
 
     def is_part(self, row: int) -> bool:
         """Return whether a row is a part of a long line between its ends, on which others may depend."""

@@ -44,7 +44,7 @@ class TestLists:
         ],
     )
     def test_are_no_codes_gifts_or_searches(self, name: str, arguments: dict[str, Any]) -> None:
-        """Nor a single text, two lists, or free text: a later one leaves those as they are."""
+        """A single text, two lists and free text are none either: a later one leaves those as they are."""
         assert cue(name, **arguments).kind != LIST
 
 

@@ -52,7 +52,7 @@ class TestOrder:
         ],
     )
     def test_is_not_told_by_one_word_or_by_a_list_of_records(self, said: str) -> None:
-        """Nor by numbers of versions; records have more lines for each number."""
+        """Numbers of versions tell none, and records have more lines for each number."""
         assert ORDERED not in cues(said)
 
 

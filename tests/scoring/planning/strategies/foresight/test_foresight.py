@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -302,3 +303,29 @@ class TestEveryPlan:
             History.of([message("user", "utils_b and main.py once more")], settings=PLAIN).features[0]
         )
         assert [(again.reason(i), again.scores[i], again.parts["recency"][i]) for i in range(3)] == before
+
+
+class TestSections:
+    """Fields that occur in several sections of an output."""
+
+    HOSTS: ClassVar = {"staging": "pg-stage-1.lan", "production": "pg-prod-7.lan", "retired": "pg-old-3.lan"}
+    OTHERS = "  level of the log = info, for all workers\n  region of the store = near the sea\n"
+    NOTES = "\n".join(
+        f"# note {number}: kept for the auditors of the year {1900 + number}" for number in range(40)
+    )
+
+    @pytest.mark.parametrize("form", ["[{0}]\n{2}host = {1}\npool = 5", "{0}:\n{2}  host: {1}\n  pool: 5"])
+    def test_stay_only_below_their_own_heading(self, form: str) -> None:  # X23
+        """This holds at any budget; in some plans the output is cut."""
+        sections = "\n".join(form.format(site, host, self.OTHERS) for site, host in self.HOSTS.items())
+        text = f"{self.NOTES}\n{sections}\n{self.NOTES.replace('19', '18')}"
+        said = [user("Look after the hosts."), calls("1"), results("1", text=text)]
+        said += [model("I ask pg-prod-7.lan and pg-old-3.lan."), user(FILLER), model(FILLER), user("Go on.")]
+        cut = 0
+        for tokens in range(100, 1_000, 50):
+            plan = planned(said, tokens)
+            shown = plan.shortenings[2].apply(said[2]).results[0].text if 2 in plan.shortened else ""
+            cut += "pg-" in shown
+            for site, host in self.HOSTS.items():
+                assert host not in shown or form.partition("\n")[0].format(site) in shown
+        assert cut

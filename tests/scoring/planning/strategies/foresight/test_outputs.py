@@ -39,3 +39,15 @@ class TestOutput:
         assert output.block(4, {5}, rates)[0] == (4,)
         assert output.least(4) == output.block(4, {3, 5}, rates)[1] < output.block(4, {5}, rates)[1]
         assert output.priced({4, 5}) < output.priced({4, 6})
+
+    def test_brings_the_headings_that_a_row_needs(self) -> None:  # X23
+        """They come first, once, at their cost and that of the mark before each."""
+        text = "a:\n  db:\n    host: pg_one\n    pool: 1\nb:\n  db:\n    host: pg_two\n    pool: 2"
+        content = content_of(text, [text])
+        output = Output(content.rows, array("I", range(len(content.names.split("\n")))), 0.25)
+        rates = output.rates([1.0] * 2)
+        assert output.block(6, set(), rates)[0] == (5, 4, 6, 7)
+        assert output.block(6, {4, 5}, rates)[0] == (6,)
+        alone, headed = output.block(7, {4, 5, 6}, rates)[1], output.block(7, {6}, rates)[1]
+        assert headed == alone + output.prices[4] + output.prices[5] + 2 * output.mark
+        assert [row for row in range(8) if output.is_heading(row)] == [0, 1, 4, 5]
