@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 READ_LINES = 2_000
+LEAST_LINES = 4  # two headings with a field each
 LEAST_HEADINGS = 2  # under a single one nothing is ambiguous
 # A name with its value; a section in brackets; titles; and a line that opens a block: `name:`, `"name": {`, `- name`.
-_FIELD = re.compile(r"[ \t]*(?:[-*+] )?[\"']?([A-Za-z_][\w .-]{0,39}?)[\"']?[ \t]*[:=][ \t]*[\"'\w./~\[-]")
+_FIELD = re.compile(r"[ \t]*(?:[-*+] )?[\"']?([A-Za-z_][\w .-]{0,39}+)[\"']?(?:=[ \t]*|:[ \t]+)[\"'\w./~\[-]")
 _SECTION = re.compile(r"[ \t]*\[{1,2}[^\W\d][^\[\]=\"']{0,80}\]{1,2}[ \t]*$")
 _TITLE = re.compile(r"#{1,6} \S|={2,} \S.* ={2,}$|-{2,} \S.* -{2,}$")
 _OPENING = re.compile(r"[ \t]*(?:- )?[\"']?[\w./@ -]{1,60}[\"']?[ \t]*[:=]?[ \t]*[:{\[]$|[ \t]*- \w")
@@ -22,7 +23,9 @@ _OPENING = re.compile(r"[ \t]*(?:- )?[\"']?[\w./@ -]{1,60}[\"']?[ \t]*[:=]?[ \t]
 def headings_of(lines: Sequence[str]) -> dict[int, int]:
     """Return the number of the heading of each line that could belong to several, by the number of the line."""
     lines = lines[:READ_LINES]
-    fields = {number: found[1] for number, line in enumerate(lines) if (found := _FIELD.match(line))}
+    if len(lines) < LEAST_LINES:
+        return {}
+    fields = {number: found[1].rstrip() for number, line in enumerate(lines) if (found := _FIELD.match(line))}
     often = Counter(fields.values())
     if len(often) == len(fields):
         return {}
