@@ -73,9 +73,9 @@ def _pairs(
     """
     often = Counter(chain.from_iterable([cues.topic for _, cues in said]))
     most = max(COMMON_FROM, COMMON_SHARE * len(said))
-    topics: dict[int, list[int]] = {}
+    topics: dict[int, list[str]] = {}
     speech = {position: cues.speech for position, cues in said}
-    by_code: dict[int, list[int]] = {}
+    by_code: dict[str, list[int]] = {}
     for position, cues in reversed(said):
         topics[position] = own = [code for code in cues.topic if often[code] <= most]
         if by_code and position in replaceable:

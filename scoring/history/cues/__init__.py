@@ -7,7 +7,6 @@ file and the lines of a call; and which outputs report a failure. `scoring.plann
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ from scoring.history.cues.speech import (
     asks,
     cues_of_speech,
 )
-from scoring.history.cues.topics import NO_TOPIC, ORDERED, PERMITTING, REVISING, cues_of_topic
+from scoring.history.cues.topics import ORDERED, PERMITTING, REVISING, cues_of_topic
 from scoring.machine_made import is_machine_made
 from scoring.messages import Message, Text
 
@@ -36,18 +35,19 @@ class Cues(NamedTuple):
     """The cues of one message.
 
     `speech` has a letter for each cue of its words (`scoring.history.cues.speech`) and for a compaction, `calls` one
-    cue for each call, `failed` one flag for each result.
+    cue for each call, `failed` one flag for each result. `topic` tells what a statement or a rule of words alone is
+    about, with one character for each word (`scoring.history.cues.topics`).
     """
 
     speech: str = ""
     calls: tuple[CallCue, ...] = ()
     failed: tuple[bool, ...] = ()
-    topic: array[int] = NO_TOPIC
+    topic: str = ""
 
     def to_list(self) -> list[Any]:
         """Return the cues as JSON-ready data."""
         data = [self.speech, [call.to_list() for call in self.calls], [int(one) for one in self.failed]]
-        return [*data, list(self.topic)] if self.topic else data
+        return [*data, self.topic] if self.topic else data
 
     @classmethod
     def from_list(cls, data: Sequence[Any]) -> Cues:
@@ -55,8 +55,7 @@ class Cues(NamedTuple):
         speech, calls, failed, *topic = data
         if not calls and not failed and not topic:
             return cls(speech)
-        called, about = tuple(map(CallCue.from_list, calls)), array("H", topic[0]) if topic else NO_TOPIC
-        return cls(speech, called, tuple(map(bool, failed)), about)
+        return cls(speech, tuple(map(CallCue.from_list, calls)), tuple(map(bool, failed)), *topic)
 
 
 NO_CUES = Cues()
@@ -80,16 +79,16 @@ def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
     return Cues(speech + more, topic=topic) if speech or more or topic else NO_CUES
 
 
-def _replacing(role: str, said: str, speech: str) -> tuple[str, array[int]]:
+def _replacing(role: str, said: str, speech: str) -> tuple[str, str]:
     """Return the letters of a statement that replaces others or can be replaced, and its topic."""
     if role == "assistant" and said:
         return cues_of_topic(said, REVISING if QUESTION in speech else ORDERED + REVISING)
     if role != "user" or not said or MACHINE_MADE in speech or len(said) > CORRECTION_CHARS:
-        return "", NO_TOPIC
+        return "", ""
     if STRICT in speech:
         return "", cues_of_topic(said)[1]
-    letters, topic = ("", NO_TOPIC) if asks(said) else cues_of_topic(said, PERMITTING + REVISING)
-    return letters, topic if letters else NO_TOPIC
+    letters, topic = ("", "") if asks(said) else cues_of_topic(said, PERMITTING + REVISING)
+    return letters, topic if letters else ""
 
 
 def cues_without_content(message: Message, text: str) -> Cues:

@@ -1,21 +1,19 @@
 """Cues by which one statement replaces another: what it is about, and whether it tells an order or revises something.
 
-A topic is a set of codes of words; two statements of one speaker that share much of it are about the same. Words of
-revising are frequent, and mean something only in a statement that shares its topic with an earlier one
-(`scoring.planning.replaced_statements`).
+A topic is a text with one character for each word, a hash of the word's beginning; two statements of one speaker that
+share much of it are about the same. Words of revising are frequent, and mean something only in a statement that shares
+its topic with an earlier one (`scoring.planning.replaced_statements`).
 """
 
 from __future__ import annotations
 
 import re
-from array import array
 from zlib import crc32
 
 from scoring.history.content.words import UNSPACED
 
 # The letters of `Cues.speech`.
 ORDERED, REVISING, PERMITTING = "n", "v", "p"
-NO_TOPIC = array("H")
 READ_CHARS = 500  # what a statement is about, and what it revises, is said at its beginning
 WORD_CHARS = 4  # function words are shorter in most languages
 STEM_CHARS = 6  # the beginning of a word, because endings differ by grammar
@@ -86,7 +84,10 @@ _PERMITTING_UNSPACED = re.compile(
 
 
 _YOU_MAY = ("you can ", "you may ")  # "can you" asks for something
-_FIRST_CODE = 1_024  # smaller ones are those of words that are cues
+_FIRST_CODE, _CODES = (
+    0x400,
+    0xD800 - 0x400,
+)  # smaller codes are those of words that are cues, greater ones no characters
 _CUES = {word: code for code, word in enumerate(sorted(_ORDERED | _REVISING | _PERMITTING), 1)}
 _ORDERED_CODES, _REVISING_CODES, _PERMITTING_CODES = (
     frozenset(map(_CUES.__getitem__, words)) for words in (_ORDERED, _REVISING, _PERMITTING)
@@ -107,7 +108,7 @@ class _CodeOf(dict[str, int]):
         word = max(_WORD.findall(token), key=len, default="")
         code = _CUES.get(word, 0)
         if not code and (len(word) >= WORD_CHARS or not word.isascii()):
-            code = _FIRST_CODE + crc32(word[:STEM_CHARS].encode("utf-8", "replace")) % (65_536 - _FIRST_CODE)
+            code = _FIRST_CODE + crc32(word[:STEM_CHARS].encode("utf-8", "replace")) % _CODES
         self[token] = code
         return code
 
@@ -116,20 +117,20 @@ class _CodeOf(dict[str, int]):
 _code_of = _CodeOf().__getitem__
 
 
-def cues_of_topic(said: str, kinds: str = "") -> tuple[str, array[int]]:
+def cues_of_topic(said: str, kinds: str = "") -> tuple[str, str]:
     """Return those letters of `kinds` that are cues of a statement, and its topic: the codes of its words, in order.
 
     What has a block of code is more than a statement, and has neither.
     """
     if CODE_BLOCK in said:
-        return "", NO_TOPIC
+        return "", ""
     text = said[:READ_CHARS].lower()
     unspaced = "" if text.isascii() else " ".join(_UNSPACED_RUN.findall(text))
     codes = dict.fromkeys(map(_code_of, (_UNSPACED_RUN.sub(" ", text) if unspaced else text).split()))
     letters = "".join([kind for kind in kinds if _FINDERS[kind](text, unspaced, codes)])
     for run in _TELLING_RUN.findall(unspaced) if unspaced else ():
         codes.update(dict.fromkeys([_code_of(run[at : at + 2]) for at in range(len(run) - 1)]))
-    return letters, array("H", [code for code in codes if code >= _FIRST_CODE][:MOST_CODES])
+    return letters, "".join([chr(code) for code in codes if code >= _FIRST_CODE][:MOST_CODES])
 
 
 def _is_ordered(text: str, unspaced: str, codes: Codes) -> bool:

@@ -15,7 +15,7 @@ def cues(said: str, kinds: str = ORDERED + REVISING + PERMITTING) -> str:
     return cues_of_topic(said, kinds)[0]
 
 
-def topic(said: str) -> set[int]:
+def topic(said: str) -> set[str]:
     """Return what a statement is about."""
     return set(cues_of_topic(said)[1])
 
