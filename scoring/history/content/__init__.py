@@ -269,9 +269,8 @@ def _heading_rows(outputs: Sequence[str], lines: array[int], pieces: bytearray) 
     under: dict[int, int] = {}
     first = 0
     for output in outputs:
-        own = output.split("\n")
-        under.update((first + line, first + head) for line, head in headings_of(own).items())
-        first += len(own)
+        under.update((first + line, first + head) for line, head in headings_of(output).items())
+        first += output.count("\n") + 1
     if not under:
         return array("I")
     row_of = {line: row for row, line in reversed(list(enumerate(lines))) if not pieces[row]}

@@ -8,33 +8,34 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 READ_LINES = 2_000
 LEAST_LINES = 4  # two headings with a field each
 LEAST_HEADINGS = 2  # under a single one nothing is ambiguous
-# A name with its value; a section in brackets; titles; and a line that opens a block: `name:`, `"name": {`, `- name`.
-_FIELD = re.compile(r"[ \t]*(?:[-*+] )?[\"']?([A-Za-z_][\w .-]{0,39}+)[\"']?(?:=[ \t]*|:[ \t]+)[\"'\w./~\[-]")
-_SECTION = re.compile(r"[ \t]*\[{1,2}[^\W\d][^\[\]=\"']{0,80}\]{1,2}[ \t]*$")
+# A name with its value, on a line; a section in brackets; titles; and a line that opens a block: `name:`, `"name": {`,
+# `- name`.
+_FIELD = re.compile(
+    r"\n[ \t]*(?:[-*+] )?[\"']?([A-Za-z_][\w .-]{0,39}+)[\"']?(?:=[ \t]*|:[ \t]+)[\"'\w./~\[-]"
+)
+_SECTION = re.compile(r"\[{1,2}[^\W\d][^\[\]=\"']{0,80}\]{1,2}[ \t]*$")
 _TITLE = re.compile(r"#{1,6} \S|={2,} \S.* ={2,}$|-{2,} \S.* -{2,}$")
 _OPENING = re.compile(r"[ \t]*(?:- )?[\"']?[\w./@ -]{1,60}[\"']?[ \t]*[:=]?[ \t]*[:{\[]$|[ \t]*- \w")
 
 
-def headings_of(lines: Sequence[str]) -> dict[int, int]:
+def headings_of(output: str) -> dict[int, int]:
     """Return the number of the heading of each line that could belong to several, by the number of the line."""
-    lines = lines[:READ_LINES]
+    lines = output.split("\n")[:READ_LINES]
     if len(lines) < LEAST_LINES:
         return {}
-    fields = {number: found[1].rstrip() for number, line in enumerate(lines) if (found := _FIELD.match(line))}
+    fields = _fields(lines)
     often = Counter(fields.values())
     if len(often) == len(fields):
         return {}
-    enclosing = _enclosing(lines)
-    found_heads = {
-        number: enclosing[number]
-        for number, field in fields.items()
-        if often[field] > 1 and number in enclosing
-    }
+    enclosing = _Enclosing(lines)
+    found_heads: dict[int, int] = {}
+    for number, field in fields.items():
+        if often[field] > 1 and (head := enclosing.of(number)) is not None:
+            found_heads[number] = head
     alike: dict[str, set[int]] = {}
     for head in frozenset(found_heads.values()):
         alike.setdefault(lines[head].strip(), set()).add(head)
@@ -42,28 +43,51 @@ def headings_of(lines: Sequence[str]) -> dict[int, int]:
         return {}
     for heads in alike.values():
         if len(heads) > 1:  # these need their own heading
-            found_heads.update((head, enclosing[head]) for head in heads if head in enclosing)
+            found_heads.update((head, above) for head in heads if (above := enclosing.of(head)) is not None)
     return found_heads
 
 
-def _enclosing(lines: Sequence[str]) -> dict[int, int]:
-    """Return the line that encloses each line: what opens its block, or the section or title before it."""
-    begins = _SECTION if any(map(_SECTION.match, lines)) else _TITLE
-    found: dict[int, int] = {}
-    heading: int | None = None
-    blocks: list[tuple[int, int]] = []  # the indentation and number of the lines that enclose the present one
-    for number, line in enumerate(lines):
-        if not line or line.isspace():
-            continue
-        if begins.match(line):
-            heading, blocks = number, []
-            continue
-        indent = len(line) - len(line.lstrip())
-        while blocks and blocks[-1][0] >= indent:
-            blocks.pop()
-        above = blocks[-1][1] if blocks else heading
-        if above is not None:
-            found[number] = above
-        if _OPENING.match(line):
-            blocks.append((indent, number))
+def _fields(lines: list[str]) -> dict[int, str]:
+    """Return the names of the fields by the numbers of their lines."""
+    found: dict[int, str] = {}
+    text, number, at = "\n" + "\n".join(lines), 0, 1
+    for field in _FIELD.finditer(text):  # in one pass: most lines have none
+        number += text.count("\n", at, field.start() + 1)
+        at = field.start() + 1
+        found[number] = field[1].rstrip()
     return found
+
+
+class _Enclosing:
+    """The lines that enclose others: what opens their block, or the section or title before it."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        # The nearest line before each that is indented less, or the last section or title if there is none.
+        self._outer: list[int | None] = []
+        stripped = [line.lstrip() for line in lines]
+        sections = {n for n, said in enumerate(stripped) if said[:1] == "[" and _SECTION.match(said)}
+        begins = sections or {n for n, line in enumerate(lines) if line[:1] in "#=-" and _TITLE.match(line)}
+        heading: int | None = None
+        outer: list[tuple[int, int]] = []  # the indentation and number of the lines around the present one
+        for number, said in enumerate(stripped):
+            if number in begins:
+                heading, outer = number, []
+                self._outer.append(None)
+                continue
+            if not said:
+                self._outer.append(None)
+                continue
+            indent = len(lines[number]) - len(said)
+            while outer and outer[-1][0] >= indent:
+                outer.pop()
+            self._outer.append(outer[-1][1] if outer else heading)
+            outer.append((indent, number))
+        self._begins = begins
+
+    def of(self, number: int) -> int | None:
+        """Return the line that encloses a line, None if there is none."""
+        above = self._outer[number]
+        while above is not None and above not in self._begins and not _OPENING.match(self._lines[above]):
+            above = self._outer[above]
+        return above

@@ -10,7 +10,7 @@ from scoring.history.content.headings import headings_of
 def headings(text: str) -> dict[str, str]:
     """Return the heading of each line that has one, both without blanks around them."""
     lines = text.split("\n")
-    return {lines[line].strip(): lines[head].strip() for line, head in headings_of(lines).items()}
+    return {lines[line].strip(): lines[head].strip() for line, head in headings_of(text).items()}
 
 
 class TestFieldsUnderSeveralHeadings:
@@ -35,7 +35,7 @@ class TestFieldsUnderSeveralHeadings:
 
     def test_have_those_above_where_headings_are_alike(self) -> None:
         """A heading that occurs several times needs its own."""
-        found = headings_of(["a:", "  db:", "    url: 1", "b:", "  db:", "    url: 2"])
+        found = headings_of("a:\n  db:\n    url: 1\nb:\n  db:\n    url: 2")
         assert found == {2: 1, 1: 0, 5: 4, 4: 3}
 
     @pytest.mark.parametrize(
