@@ -12,14 +12,16 @@ from collections import Counter
 READ_LINES = 2_000
 LEAST_LINES = 4  # two headings with a field each
 LEAST_HEADINGS = 2  # under a single one nothing is ambiguous
-# A name with its value, on a line; a section in brackets; titles; and a line that opens a block: `name:`, `"name": {`,
-# `- name`.
+LONGEST_HEADING = 200  # characters; a longer line is text or data, unless it is an item of a list
+# A name with its value, on a line; a section in brackets; titles; and a line that opens a block: `name:` or
+# `"name": {`, and `- name`.
 _FIELD = re.compile(
     r"\n[ \t]*(?:[-*+] )?[\"']?([A-Za-z_][\w .-]{0,39}+)[\"']?(?:=[ \t]*|:[ \t]+)[\"'\w./~\[-]"
 )
 _SECTION = re.compile(r"\[{1,2}[^\W\d][^\[\]=\"']{0,80}\]{1,2}[ \t]*$")
 _TITLE = re.compile(r"#{1,6} \S|={2,} \S.* ={2,}$|-{2,} \S.* -{2,}$")
-_OPENING = re.compile(r"[ \t]*(?:- )?[\"']?[\w./@ -]{1,60}[\"']?[ \t]*[:=]?[ \t]*[:{\[]$|[ \t]*- \w")
+_OPENING = re.compile(r"(?:- )?[\"']?[\w./@ -]{1,60}[\"']?[ \t]*+[:=]?[ \t]*+[:{\[]$")
+_ITEM = re.compile(r"- \w")
 
 
 def headings_of(output: str) -> dict[int, int]:
@@ -62,12 +64,14 @@ class _Enclosing:
     """The lines that enclose others: what opens their block, or the section or title before it."""
 
     def __init__(self, lines: list[str]) -> None:
-        self._lines = lines
         # The nearest line before each that is indented less, or the last section or title if there is none.
         self._outer: list[int | None] = []
-        stripped = [line.lstrip() for line in lines]
-        sections = {n for n, said in enumerate(stripped) if said[:1] == "[" and _SECTION.match(said)}
-        begins = sections or {n for n, line in enumerate(lines) if line[:1] in "#=-" and _TITLE.match(line)}
+        self._stripped = stripped = [line.lstrip() for line in lines]
+        short = [n for n, said in enumerate(stripped) if 0 < len(said) <= LONGEST_HEADING]
+        sections = {n for n in short if stripped[n][0] == "[" and _SECTION.match(stripped[n])}
+        self._begins = begins = sections or {
+            n for n in short if lines[n][0] in "#=-" and _TITLE.match(lines[n])
+        }
         heading: int | None = None
         outer: list[tuple[int, int]] = []  # the indentation and number of the lines around the present one
         for number, said in enumerate(stripped):
@@ -83,11 +87,17 @@ class _Enclosing:
                 outer.pop()
             self._outer.append(outer[-1][1] if outer else heading)
             outer.append((indent, number))
-        self._begins = begins
 
     def of(self, number: int) -> int | None:
         """Return the line that encloses a line, None if there is none."""
         above = self._outer[number]
-        while above is not None and above not in self._begins and not _OPENING.match(self._lines[above]):
+        while above is not None and above not in self._begins and not self._opens(above):
             above = self._outer[above]
         return above
+
+    def _opens(self, number: int) -> bool:
+        """Return whether a line opens a block of deeper ones."""
+        said = self._stripped[number]
+        if _ITEM.match(said):
+            return True
+        return len(said) <= LONGEST_HEADING and _OPENING.match(said) is not None

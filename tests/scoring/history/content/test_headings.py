@@ -50,3 +50,10 @@ class TestFieldsUnderSeveralHeadings:
     def test_are_the_only_ones_with_a_heading(self, text: str) -> None:
         """No field that occurs once, or under one heading, and no other line."""
         assert headings(text) == {}
+
+    @pytest.mark.parametrize("before", ["", "y"])
+    def test_are_found_beside_lines_of_blanks(self, before: str) -> None:
+        """The time does not grow with the square of a line's blanks; with their cube this would take days."""
+        filled = f"{before}{' ' * 20_000}x"
+        text = f"[a]\n{filled}\n  url = 1\n[b]\n{filled}\n  url = 2"
+        assert set(headings(text).values()) == {"[a]", "[b]"}
