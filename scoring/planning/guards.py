@@ -42,11 +42,11 @@ class Guards(NamedTuple):
 
     `corrections` are messages in which users take back what they said, and `lacking` those in which they say what they
     do not know or have, newest first; `spoken` are the messages that users wrote themselves, `plan` is the newest list
-    of steps, `old_plans` pairs lists of steps, and lists that an output
-    only acknowledges, with the newest one of the same tool, `steps` are the newest changes of
-    single steps after `plan`. `resolved` maps failures to the newest outcome of the same act, which is none.
-    `taken_back` pairs edits with later ones that removed lines of theirs, `answered` questions of the model with the
-    user's answer, `replaced` statements of the model, and rules of users, with later ones that revise or lift them.
+    of steps, `old_plans` pairs lists of steps, and lists that an output only acknowledges, with the newest one of the
+    same tool, `steps` are the newest changes of single steps after `plan`. `resolved` maps failures to the newest
+    outcome of the same act, which is none. `taken_back` pairs edits with later ones that removed lines of theirs,
+    `answered` questions of the model with the user's answer, `replaced` statements of the model, and rules of users,
+    with later ones that revise or lift them.
     """
 
     spoken: list[int]

@@ -84,10 +84,9 @@ _PERMITTING_UNSPACED = re.compile(
 
 
 _YOU_MAY = ("you can ", "you may ")  # "can you" asks for something
-_FIRST_CODE, _CODES = (
-    0x400,
-    0xD800 - 0x400,
-)  # smaller codes are those of words that are cues, greater ones no characters
+# Codes below the first are those of words that are cues; from 0xD800 on there are no characters for a while.
+_FIRST_CODE = 0x400
+_CODES = 0xD800 - _FIRST_CODE
 _CUES = {word: code for code, word in enumerate(sorted(_ORDERED | _REVISING | _PERMITTING), 1)}
 _ORDERED_CODES, _REVISING_CODES, _PERMITTING_CODES = (
     frozenset(map(_CUES.__getitem__, words)) for words in (_ORDERED, _REVISING, _PERMITTING)

@@ -121,13 +121,7 @@ class TestImages:
             ("o4-mini", 1_024, 1_024, "", 1_762),
             ("gpt-5.4-mini", 1_920, 1_080, "", 2_443),  # 2,040 patches are shrunk to 52 x 29
             ("gpt-5.5", 4_032, 3_024, "original", 11_868),
-            (
-                "gpt-5.5",
-                4_032,
-                3_024,
-                "high",
-                2_942,
-            ),  # 57 x 43 of the 2,500 patches that high detail may take
+            ("gpt-5.5", 4_032, 3_024, "high", 2_942),  # 57 x 43 of at most 2,500 patches
             ("gpt-5.4", 4_032, 3_024, "", 2_942),  # here high detail is the usual one
             ("gpt-6-sol", 4_032, 3_024, "", 14_364),  # from 5.6 on nothing is shrunk
             ("gpt-5.5", 1_024, 1_024, "low", 308),  # at most 512 pixels
