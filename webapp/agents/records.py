@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from scoring.messages import REMINDER, Message
 
 TIER_CHARS = 40
-# A byte of a path that is not UTF-8, as `text_of` writes it.
+# A byte of a path that is not UTF-8, as `path_text` writes it.
 _ESCAPED = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 
 EntryKind = Literal["message", "compaction_summary"]
@@ -289,11 +289,11 @@ class TranscriptFile:
     @property
     def key(self) -> str:
         """Return the key of the stored read position. Sessions in one database each have their own."""
-        path = text_of(self.path)
+        path = path_text(self.path)
         return f"{path}#{self.session_id}" if self.shared else path
 
 
-def text_of(path: Path | str) -> str:
+def path_text(path: Path | str) -> str:
     r"""Return a path as text to store and send: bytes of it that are not UTF-8 become escapes, like "\udcff"."""
     return str(path).encode("utf-8", "backslashreplace").decode()
 

@@ -185,10 +185,10 @@ def _parts(content: Any) -> Iterator[Part]:
 
 
 def _media(block: dict[str, Any]) -> Media | None:
-    url = block.get("image_url")
-    image = url if isinstance(url, dict) else block
-    url = image.get("url") if image is url else url
-    if isinstance(url, str) and url:
+    image = block.get("image_url")
+    if not isinstance(image, dict):  # as an address, with its detail beside it
+        image = {"url": image, "detail": block.get("detail")}
+    if url := text_of(image.get("url")):
         return media_from_url(url, detail=text_of(image.get("detail")))
     if sound := text_of(block.get("audio_url")):
         return media_from_url(sound, "audio")

@@ -38,9 +38,9 @@ def status_line(payload: dict[str, Any]) -> str:
     tokens = sum(_count(usage.get(key)) for key in _INPUT)
     if not size or not tokens:
         return ""
-    percent = (
-        100 * tokens / size if tokens >= size else min(99, 100 * tokens / size)
-    )  # only a full one is 100 % full
+    percent = 100 * tokens / size
+    if tokens < size:
+        percent = min(99, percent)  # only a full one is 100 % full
     parts = [f"{_bar(tokens / size)} {percent:.0f} %", f"{_short(tokens)} of {_short(size)}"]
     if trend := _trend(session, tokens):
         parts.append(trend)

@@ -11,7 +11,7 @@ from pathlib import Path
 from webapp.agents import AGENTS
 from webapp.agents.following import FollowedFiles
 from webapp.agents.reading.readers import Chunk, Position
-from webapp.agents.records import TranscriptFile, text_of
+from webapp.agents.records import TranscriptFile, path_text
 from webapp.errors import CoppiceError
 from webapp.events import ProblemReported
 from webapp.services.ingest.ingest import Ingest
@@ -72,7 +72,7 @@ class TranscriptAppender:
                 return 0
             # The problem of a file that is not text is not counted again after a restart.
             took = self._ingest.append_records(
-                file.session_id, chunk.records, whole_file=chunk.unreadable, file=text_of(file.path.name)
+                file.session_id, chunk.records, whole_file=chunk.unreadable, file=path_text(file.path.name)
             )
             added = len(took.nos)
         stored = self._store.small.file(key)
@@ -113,7 +113,7 @@ class Following(FollowedFiles):
 
     def receive(self, file: TranscriptFile, chunk: Chunk, before: Position) -> int:  # noqa: ARG002  # for senders
         """Append a chunk. Raises Conflict if another source has a session of that id."""
-        return self._appender.append(file, file.key, chunk, path=text_of(file.path))
+        return self._appender.append(file, file.key, chunk, path=path_text(file.path))
 
     def failed(self, file: TranscriptFile, error: Exception) -> None:
         """Report that a file could not be followed; the others go on."""
@@ -121,5 +121,5 @@ class Following(FollowedFiles):
         found = self._environment.store.sessions.find(file.session_id)
         known = file.session_id if found is not None and found.deleted_at is None else None
         self._environment.bus.publish(
-            ProblemReported(known, f"{text_of(file.path.name)} could not be read: {text}")
+            ProblemReported(known, f"{path_text(file.path.name)} could not be read: {text}")
         )

@@ -19,7 +19,7 @@ from webapp.agents import AGENTS
 from webapp.agents.reading.content import Content
 from webapp.agents.reading.tail import no_text
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
-from webapp.agents.records import Entry, Record, TranscriptFile, text_of
+from webapp.agents.records import Entry, Record, TranscriptFile, path_text
 from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, StoreError, refuse_unknown
 from webapp.events import SessionDeleted
 from webapp.services.catalog.sessions import SessionService
@@ -98,8 +98,8 @@ class Importing:
                     added = self._append(
                         file,
                         archives.read(file),
-                        text_of(file.path.name),
-                        path=text_of(file.path),
+                        path_text(file.path.name),
+                        path=path_text(file.path),
                         model=model,
                     )
                     yield file.path, self._answer(file.session_id, added)
