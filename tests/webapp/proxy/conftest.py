@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 
-from tests.ports import free_port, listens
+from tests.ports import free_port
 from tests.reach.upstream import Upstream, strict_upstream
 from tests.servers import Server, running_server
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from webapp.agents.hook_runtime import hints
 
 
@@ -44,19 +45,28 @@ class Way:
 
 @contextmanager
 def running_proxy(provider: str, server: str, folder: Path) -> Iterator[str]:
-    """Yield the address of a proxy in front of a provider; it sends copies to a server."""
+    """Yield the address of a proxy in front of a provider, once it answers; it sends copies to a server."""
     port = free_port()
+    url = f"http://127.0.0.1:{port}/proxy"
     command = [sys.executable, "-m", "webapp", "proxy", "--port", str(port), "--server", server]
     command += ["--anthropic", provider, "--openai", provider]
     environment = {**os.environ, "COPPICE_HINTS": str(folder / "hints")}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     try:
-        until(lambda: listens(port) or process.poll() is not None)
+        until(lambda: answers(url) or process.poll() is not None)
         assert process.poll() is None, "the proxy ended"
-        yield f"http://127.0.0.1:{port}/proxy"
+        yield url
     finally:
         process.terminate()
         process.wait(timeout=30)
+
+
+def answers(url: str) -> bool:
+    """Return whether a proxy answers a request. It takes connections before it has its folder of scripts."""
+    try:
+        return httpx.get(url, timeout=PATIENCE).is_client_error
+    except httpx.TransportError:
+        return False
 
 
 @pytest.fixture(scope="module")
