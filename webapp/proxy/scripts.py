@@ -185,8 +185,8 @@ class Scripts:
         if name not in self._active:
             stored = hints.read(name, hints.ACTIVE, self.folder)
             try:
-                self._active[name] = Active(**stored) if stored else None  # type: ignore[arg-type]  # as written
-            except TypeError:
+                self._active[name] = _active(stored) if stored else None
+            except (KeyError, TypeError):
                 self._active[name] = None
         return self._active[name]
 
@@ -198,10 +198,28 @@ class Scripts:
         hints.write(name, hints.ACTIVE, stored, self.folder)
 
 
+def _active(stored: Mapping[str, Any]) -> Active:
+    """Return the active script in a file. Raises KeyError or TypeError if its shape is wrong."""
+    version, ended = stored["version"], stored["ended"]
+    if not isinstance(version, str) or not isinstance(ended, str):
+        raise TypeError("its version or its last message is not a text")
+    return Active(version, _checked_edits(stored["edits"]), ended)
+
+
 def _checked(script: Any) -> Mapping[str, Any]:
     """Return a script after checking its shape. Raises KeyError or TypeError."""
+    if not isinstance(script, dict):
+        raise TypeError("it is not an object")
     if not isinstance(script["version"], str) or not isinstance(script["prunes"], bool):
         raise TypeError("its version is not a text or its switch is not true or false")
-    if not all(isinstance(edit, dict) for edit in script["edits"].values()):
+    if not all(isinstance(script.get(name, ""), str) for name in ("tail", "session")):
+        raise TypeError("the names of its session and of its last message are not texts")
+    _checked_edits(script["edits"])
+    return script
+
+
+def _checked_edits(edits: Any) -> Edits:
+    """Return edits after checking their shape. Raises TypeError."""
+    if not isinstance(edits, dict) or not all(isinstance(edit, dict) for edit in edits.values()):
         raise TypeError("its edits are not objects")
-    return dict(script)
+    return edits

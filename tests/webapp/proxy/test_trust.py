@@ -22,6 +22,17 @@ from webapp.agents.hook_runtime import hints
 from webapp.commands.proxying import switch_pruning
 
 DEAD = "http://127.0.0.1:9"
+# Files of scripts that were damaged, or written by something else.
+DAMAGED = (
+    "",
+    "{",
+    "[]",
+    '{"version": 1}',
+    '{"version": "1", "prunes": true, "edits": [1]}',
+    '{"version": "1", "prunes": true, "edits": {"key": 1}}',
+    '{"version": "1", "prunes": true, "edits": {}, "tail": [1]}',
+    '{"version": "1", "prunes": true, "edits": {}, "session": 1}',
+)
 
 
 @pytest.fixture(scope="module")
@@ -194,11 +205,20 @@ class TestUnchangedRequests:
 
     def test_include_those_with_an_unreadable_script(self, url: str, provider: Upstream) -> None:  # X13
         """An unreadable script only prevents the prune."""
-        for text in ("", "{", "[]", '{"version": 1}', '{"version":"1","prunes":true,"edits":[1]}'):
+        for text in DAMAGED:
             Path(hints.path("proxy-broken", hints.EDITS, hints.proxy_folder())).write_text(text)
             messages = [*LONG, user("e")]
             assert call(url, "broken", messages).status_code == 200
             assert sent(provider) == messages
+
+    def test_do_not_depend_on_scripts_of_other_sessions(self, url: str, provider: Upstream) -> None:  # X13
+        """A damaged script does not prevent finding the session of a call without a name."""
+        messages = [user("beside"), *LONG[1:]]
+        script("beside", messages, 1, 2)
+        for damaged in DAMAGED:
+            Path(hints.path("proxy-other", hints.EDITS, hints.proxy_folder())).write_text(damaged)
+            call(url, "", [*messages, user("e")])
+            assert sent(provider) == [messages[0], messages[3], user("e")]
 
     def test_include_messages_with_half_characters(self, url: str, provider: Upstream) -> None:  # X13
         """Text that JSON allows but UTF-8 does not is unchanged, while other messages are pruned."""
