@@ -21,7 +21,7 @@ from scoring.history.cues import (
     Edit,
     is_compacted,
 )
-from scoring.history.cues.calls import LOOK, PLANS, CallCue, cue_of_call
+from scoring.history.cues.calls import LOOK, PLANS, RUN, CallCue, cue_of_call
 from scoring.history.cues.file_names import own_name, same_files
 from scoring.history.features import (
     Features,
@@ -65,6 +65,7 @@ __all__ = [
     "READ",
     "REVISING",
     "RULE",
+    "RUN",
     "SHORT",
     "STATEMENT",
     "STRICT",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -89,8 +89,9 @@ class RepetitionFinder:
         touched = touches_in(call.name, call.arguments, parsed)
         read = [one for one in touched if one.kind == READ]
         self._shows[call.id] = bool(read) or cue.kind == LOOK
-        if cue.edits or len(read) < len(touched):
-            self._edit(number, cue, touched)
+        changed = [edit.file for edit in cue.edits if not edit.is_of_output]
+        if changed or len(read) < len(touched):
+            self._edit(number, (*changed, *(one.name for one in touched)))
             return _Call(works=True)
         if read:
             files = [path for one in read if (path := self._read(number, one, before))]
@@ -101,9 +102,8 @@ class RepetitionFinder:
         again = bool(name) and self._run(number, name, before)
         return _Call(command=name if again else "", works=not again)
 
-    def _edit(self, number: int, cue: CallCue, touched: tuple[Touch, ...]) -> None:
+    def _edit(self, number: int, names: Sequence[str]) -> None:
         self._edited = number
-        names = (*(edit.file for edit in cue.edits), *(one.name for one in touched))
         self._edits.update(dict.fromkeys(names, number))
 
     def _read(self, number: int, touch: Touch, before: int) -> str:

@@ -21,10 +21,10 @@ def changed_lines(history: History, stays: Sequence[int]) -> dict[int, Changed]:
     found: dict[int, set[tuple[int, int]]] = {}
     in_order = cache(partial(_lines_in_order, history))  # the same reading comes before several edits
     for events in events_by_file(history).values():
-        for number, (call, _, edit) in enumerate(events):
+        for number, (call, _, edit, _) in enumerate(events):
             if edit is None or stays[call]:
                 continue
-            for _, shown, other in events[:number]:
+            for _, shown, other, _ in events[:number]:
                 if other is None and stays[shown]:
                     known = found.get(shown, set())
                     lines = [line for line in in_order(shown) if line not in known]

@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from scoring.history import CallCue, Edit, History, own_name, same_files
+from scoring.history import RUN, CallCue, Edit, History, own_name, same_files
 
 
 class FileEvent(NamedTuple):
-    """A read or change of a file: positions of the call and its result, and the edit (None for a read)."""
+    """A read or change of a file: positions of the call and its result, and the edit (None for a read).
+
+    `looks` unless it is a command that does more than read, such as one that runs the file, and may show it too.
+    """
 
     call: int
     result: int
     edit: Edit | None
+    looks: bool = False
 
 
 def events_by_file(history: History) -> dict[str, list[FileEvent]]:
@@ -39,9 +43,14 @@ def events_by_file(history: History) -> dict[str, list[FileEvent]]:
             caller, call = asked[call_id]
             for edit in call.edits:
                 files.setdefault(same[edit.file], []).append(FileEvent(caller, position, edit))
-            for file in () if call.edits else call.reads:
+            shows = all(edit.unseen for edit in call.edits) and (
+                not call.edits or lines_of(history, position)
+            )
+            for file in call.reads if shows else ():
                 if file in same:
-                    files.setdefault(same[file], []).append(FileEvent(caller, position, None))
+                    files.setdefault(same[file], []).append(
+                        FileEvent(caller, position, None, call.kind != RUN)
+                    )
     return {file: events for file, events in files.items() if any(one.edit for one in events)}
 
 
@@ -54,15 +63,17 @@ def lines_of(history: History, position: int) -> frozenset[int]:
 def taken_back(history: History) -> set[tuple[int, int]]:
     """Return the pairs of a call and a later edit without which its lines would read as the present content.
 
-    They are an edit and one that removed lines of it for good, and a reading and one that changed values in lines too
-    short to be marked. Calls are given by their positions.
+    They are an edit and one that removed lines of it for good, and a reading and one whose changes cannot be marked in
+    it. Calls are given by their positions.
     """
     found: set[tuple[int, int]] = set()
     for events in events_by_file(history).values():
-        found.update(_changed_unseen(events))
+        found.update(_changed_unseen(history, events))
         showing: dict[int, set[int]] = {}  # the edits whose new text has each line
         removers: dict[int, int] = {}  # the call that removed it last, unless something showed it again
-        for call, result, edit in events:
+        for call, result, edit, _ in events:
+            if edit is not None and edit.unseen:
+                continue
             shown = lines_of(history, result if edit is None else call)
             if edit is not None:
                 shown = shown.difference(edit.gone)
@@ -76,14 +87,22 @@ def taken_back(history: History) -> set[tuple[int, int]]:
     return found
 
 
-def _changed_unseen(events: Sequence[FileEvent]) -> Iterator[tuple[int, int]]:
-    """Yield each reading of a file with each later edit whose changes cannot be marked in it."""
-    readings: list[int] = []
-    for call, _result, edit in events:
-        if edit is None:
-            readings.append(call)
-        elif edit.unseen:
-            yield from ((reading, call) for reading in readings)
+def _changed_unseen(history: History, events: Sequence[FileEvent]) -> Iterator[tuple[int, int]]:
+    """Yield each reading of a file with each later edit whose changes cannot be marked in it.
+
+    An edit that replaced the whole file is the last one of the readings before it.
+    """
+    readings: list[tuple[int, str]] = []
+    for call, result, edit, looks in events:
+        if looks:
+            content = history.features[result].content
+            readings.append((call, content.names if content is not None else ""))
+        elif edit is not None and edit.unseen:
+            yield from (
+                (reading, call) for reading, names in readings if all(name in names for name in edit.names)
+            )
+            if edit.whole:
+                readings.clear()
 
 
 def _removed(edit: Edit, shown: frozenset[int], known: Mapping[int, object]) -> Collection[int]:

@@ -1,5 +1,6 @@
 """Summaries: their value type, the built-in one without a model, and requests to a model for one."""
 
+from scoring.summary.changing_commands import EDITED, WRITTEN, Change, changed_by
 from scoring.summary.files import PATH_KEYS, command_of, first_string
 from scoring.summary.levels import (
     JudgedSummary,
@@ -28,16 +29,20 @@ from scoring.summary.tombstones import (
 
 __all__ = [
     "CUT",
+    "EDITED",
     "HEAD_CHARS",
     "OLDER_BELOW",
     "PATH_KEYS",
     "TAIL_CHARS",
     "TIME_TOKENS",
+    "WRITTEN",
+    "Change",
     "JudgedSummary",
     "Level",
     "Summary",
     "Surroundings",
     "built_in",
+    "changed_by",
     "cleared",
     "cleared_result",
     "command_of",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scoring.messages import Message, ToolCall
+from scoring.summary.changing_commands import changed_by
 
 PATH_KEYS = (
     "path", "file_path", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "filePath",
@@ -23,13 +24,6 @@ READ = "read"
 _READ_TOOLS = ("read", "view", "cat", "open", "show", "get")
 _PATCH = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _PATCHED = {"Add": "created", "Update": "edited", "Delete": "deleted"}
-_SHELL: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(?<![0-9&>=<-])>{1,2}\s*([\w./~-]*[\w~-]\.[\w.-]+|[\w.~-]*/[\w./~-]+)"), "written"),
-    (re.compile(r"\bsed\s+(?:-\w+\s+)*-i\S*\s+.*?\s([\w./~-]+\.[\w.-]+)(?=\s|$|;|&)"), "edited"),
-    (re.compile(r"\brm\s+(?:-\w+\s+)*([\w./~-]+)"), "deleted"),
-    (re.compile(r"\btouch\s+([\w./~-]+)"), "created"),
-    (re.compile(r"\b(?:git\s+)?mv\s+(?:-\w+\s+)*[\w./~-]+\s+([\w./~-]+)"), "moved"),
-)
 
 
 def first_string(arguments: Mapping[str, Any], keys: Sequence[str]) -> str:
@@ -81,8 +75,7 @@ def _by_command(call: ToolCall) -> Iterator[tuple[str, str]]:
     """Yield each path that a call changes by a command of the shell, with the kind of access."""
     command = command_of(_arguments(call))
     if "*** Begin Patch" not in command:
-        for pattern, did in _SHELL:
-            yield from ((path, did) for path in pattern.findall(command[:4_000]) if path != "/dev/null")
+        yield from dict.fromkeys((one.path, one.how) for one in changed_by(command))
 
 
 def described(path: str, ways: Mapping[str, int]) -> str:

@@ -10,16 +10,18 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.history.content.hashes import hashes_of
+from scoring.history.content.names import identifiers
 from scoring.history.cues import acts
-from scoring.summary import PATH_KEYS, command_of, first_string
+from scoring.summary import EDITED, PATH_KEYS, WRITTEN, Change, changed_by, command_of, first_string
 
-# The kinds of calls: a whole plan, a step of one, one that only reads, one that gives a list of texts, any other.
-PLAN, STEP, LOOK, LIST, OTHER = "P", "p", "q", "l", ""
+# The kinds of calls: a whole plan, a step of one, one that only reads, one that gives a list of texts, a command that
+# does more than read, any other.
+PLAN, STEP, LOOK, LIST, RUN, OTHER = "P", "p", "q", "l", "r", ""
 PLANS = frozenset({PLAN, STEP})
 FILES_KEPT = 6
 READ_CHARS = 200_000
@@ -68,6 +70,8 @@ _LOOKS = re.compile(
 _FILE = re.compile(r"(?<![\w./~-])[\w./~+@-]*[\w-]\.[A-Za-z]\w{0,9}\b")
 _REDIRECT = re.compile(r"(?:>>?|\btee\s+(?:-a\s+)?)\s*([\w./~+-]+\.\w+)")
 _VALUE = re.compile(r"\w[\"']?\s*[:=]\s*\S")  # a name with its value
+# What commands do with files whose earlier readings are then old; one that restores a file makes some true again.
+_REWRITTEN = frozenset({EDITED, WRITTEN})
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
@@ -76,7 +80,8 @@ class Edit(NamedTuple):
 
     `old` are the lines of the texts that it replaces, in order, those that stay included; with `everywhere` it replaces
     them wherever they occur. Lines are given by their hashes. `unseen`: it changes only values in lines that are too
-    short to have one, so what it changed cannot be marked in a reading.
+    short to have one, or by a command, so what it changed cannot be marked in a reading; it concerns only those with
+    all `names`.
     """
 
     file: str
@@ -85,14 +90,18 @@ class Edit(NamedTuple):
     old: tuple[int, ...] = ()
     everywhere: bool = False
     unseen: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_of_output(self) -> bool:
+        """Return whether a command writes its output into the file."""
+        return self.whole and self.unseen
 
     @classmethod
     def from_list(cls, data: Sequence[Any]) -> Edit:
-        """Return the edit with these fields; one that an earlier version stored has only the first three or five."""
-        file, gone, whole, *more = data
-        fields: list[Any] = [*more, *((), False, False)[len(more) :]]
-        old, everywhere, unseen = fields
-        return cls(file, tuple(gone), bool(whole), tuple(old), bool(everywhere), bool(unseen))
+        """Return the edit with these fields; one that an earlier version stored lacks the last ones."""
+        fields: list[Any] = [tuple(value) if isinstance(value, list) else value for value in data]
+        return cls(*fields)
 
 
 class CallCue(NamedTuple):
@@ -131,8 +140,8 @@ def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
         return CallCue(plan, crc32(f"{name} plan".encode("utf-8", "replace")))
     edits = tuple(_edits(name, given, path)) or tuple(_shell_edits(command))
     if command:
-        looks = bool(_LOOKS.match(acts.bare(command))) and not edits
-        return CallCue(LOOK if looks else OTHER, acts.of_command(name, command), _files(command), edits)
+        looks = bool(_LOOKS.match(acts.bare(command))) and all(one.is_of_output for one in edits)
+        return CallCue(LOOK if looks else RUN, acts.of_command(name, command), _files(command), edits)
     kind = LOOK if not edits and _only_reads(name) else OTHER
     file = path or (edits[0].file if edits else "")
     if kind == OTHER and not file and (listing := _listing(name, given)):
@@ -273,8 +282,20 @@ def _files(command: str) -> tuple[str, ...]:
 
 
 def _shell_edits(command: str) -> Iterator[Edit]:
-    """Yield the files that a command writes as a whole from a here-document."""
+    """Yield the files that a command changes; the lines are known only of one that it writes from a here-document."""
     first = command.split("\n", 1)[0]
-    if "<<" in first and ">>" not in first:
-        for found in _REDIRECT.finditer(first):
-            yield Edit(posixpath.basename(found[1]), (), True)
+    written = _REDIRECT.findall(first) if "<<" in first and ">>" not in first else []
+    yield from (Edit(posixpath.basename(path), (), True) for path in written)
+    changed = (one for one in changed_by(command) if one.how in _REWRITTEN and one.path not in written)
+    yield from map(_of_change, islice(changed, FILES_KEPT))
+
+
+def _of_change(change: Change) -> Edit:
+    """Return the edit of a command; which lines it removes is known only of a text with whole lines."""
+    file = posixpath.basename(change.path)
+    if change.how == WRITTEN:
+        return Edit(file, whole=True, unseen=True)
+    edit = (
+        edit_of(file, change.old[:READ_CHARS], change.new) if "\n" in change.old.strip("\n") else Edit(file)
+    )
+    return edit if edit.gone else Edit(file, unseen=True, names=tuple(sorted(identifiers(change.old))))

@@ -89,6 +89,7 @@ class TestFilesReadAgain:
     def test_are_not_those_that_the_agent_has_just_written(self) -> None:  # X25
         """It checks its own work."""
         assert after(reads("a.py"), edits("a.py") + reads("a.py")).files == 0
+        assert after(reads("a.py"), runs("sed -i 4d a.py") + reads("a.py")).files == 0
 
     def test_are_those_that_it_wrote_before_the_event(self) -> None:  # X25
         """It knew what it wrote."""
@@ -126,6 +127,8 @@ class TestCommandsRunAgain:
     def test_are_not_those_behind_a_change(self) -> None:  # X25
         """Tests run again after a change are ordinary work."""
         assert after(runs("pytest -q"), edits("a.py") + runs("pytest -q")).commands == 0
+        assert after(runs("pytest -q"), runs("sed -i 4d a.py") + runs("pytest -q")).commands == 0
+        assert after(runs("pytest > log.txt"), runs("pytest > log.txt")).commands == 1
 
     def test_are_not_calls_that_wait_or_plan(self) -> None:  # X25
         """They are meant to be made again."""

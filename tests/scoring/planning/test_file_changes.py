@@ -9,6 +9,7 @@ import pytest
 from scoring.history import History
 from scoring.messages import Message
 from scoring.planning import plan_prune
+from scoring.planning.changed_lines import changed_lines
 from scoring.planning.file_changes import taken_back
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, user
@@ -115,3 +116,58 @@ class TestShortLines:
         for share in (50, 25, 10, 5):
             kept = set(plan_prune(history, FORESIGHT, sum(history.tokens) * share // 100).kept)
             assert 1 not in kept or 9 in kept
+
+
+class TestCommands:
+    """A reading of a file that a command of the shell changes later, in lines that are not known."""
+
+    SHOWN = read("1", "/repo/a.py", f"{FIRST}\n{SECOND}")
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "sed -i 's/first/second/' /repo/a.py",
+            "cd /repo && sed -i 4,5d a.py",
+            "sed -i 's/limit_of_lexer/most/' /repo/a.py",
+            "python - <<'E'\np = Path('/repo/a.py')\np.write_text(p.read_text().replace('first', '2'))\nE",
+            "make text > /repo/a.py",
+        ],
+    )
+    def test_pair_it_with_the_change(self, command: str) -> None:  # X23
+        """Unless the command failed, or came before."""
+        assert pairs(*self.SHOWN, *ran("2", command, "")) == {(0, 2)}
+        assert pairs(*ran("2", command, ""), *self.SHOWN) == set()
+        call = asked("2", "Bash", command=command)
+        assert pairs(*self.SHOWN, call, answered("2", "no such file", failed=True)) == set()
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "sed -n 1,9p /repo/a.py",
+            "echo done >> /repo/a.py",
+            "sed -i '4i x = 1' /repo/a.py",
+            "sed -i 's/limit_of_parser/most/' /repo/a.py",
+            "rm /repo/a.py",
+        ],
+    )
+    def test_leave_it_where_nothing_that_it_shows_is_replaced(self, command: str) -> None:
+        """A command that reads, that adds lines, that replaces a name of other lines, or leaves no file."""
+        assert pairs(*self.SHOWN, *ran("2", command, "")) == set()
+
+    def test_leave_what_only_ran_the_file(self) -> None:
+        """Its output is no reading."""
+        assert pairs(*ran("1", "python /repo/a.py", FIRST), *ran("2", "sed -i 4d /repo/a.py", "")) == set()
+
+    def test_that_replace_the_file_end_its_readings(self) -> None:
+        """Each reading stays beside the next change, so a log that is written again and again ties few messages."""
+        logs: list[Message] = []
+        for n in (1, 3, 5):
+            logs += [*ran(f"{n}", "make > out.log", ""), *ran(f"{n + 1}", "cat out.log", FIRST)]
+        assert pairs(*logs) == {(2, 4), (6, 8)}
+
+    def test_mark_whole_lines_that_a_script_replaces(self) -> None:  # X23
+        """As an edit does: the reading stays, with its old lines marked."""
+        script = f"p = Path('/repo/a.py')\np.write_text(p.read_text().replace('''{FIRST}\n{SECOND}''', ''))"
+        history = History.of([*self.SHOWN, *ran("2", f"python - <<'E'\n{script}\nE", "")])
+        assert taken_back(history) == set()
+        assert len(changed_lines(history, [1, 1, 0, 0])[1]) == 2

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.history.content.hashes import hashes_of
-from scoring.history.cues.calls import LIST, LOOK, OTHER, PLAN, STEP, CallCue, Edit, cue_of_call
+from scoring.history.cues.calls import LIST, LOOK, OTHER, PLAN, RUN, STEP, CallCue, Edit, cue_of_call
 
 OLD, NEW = "limit = old_limit_of(window)", "limit = new_limit_of(window)"
 
@@ -104,12 +104,12 @@ class TestActs:
         assert cue("shell", command=["ls", "-la", "build"]).act != whole.act
 
     @pytest.mark.parametrize(
-        "command", ["grep -rn foo src", "cat a.py | head", "git diff", "sed -n 1,5p a.py"]
+        "command", ["grep -rn foo src", "cat a.py | head", "git diff", "sed -n 1,5p a.py", "ls > files.txt"]
     )
     def test_only_look(self, command: str) -> None:
         """Commands that only look are told from others, because a search without results has not failed."""
         assert cue("bash", command=command).kind == LOOK
-        assert cue("bash", command="make").kind == OTHER
+        assert cue("bash", command="make").kind == RUN
 
 
 class TestEdits:
