@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 BAR = 10
 CELLS = "▏▎▍▌▋▊▉█"
+# More tokens than any context has; a larger number is damage.
+MOST_TOKENS = 10**12
 
 
 def hook(payload: dict[str, Any]) -> str:
@@ -21,9 +23,9 @@ def hook(payload: dict[str, Any]) -> str:
     session, event = str(payload.get("session_id", "")), payload.get("hook_event_name")
     hint = hints.read(session, hints.HINT)
     if event == "PreCompact":
-        return str(hint.get("survive", ""))
+        return hints.text(hint, "survive")
     if event == "SessionStart":
-        return hints.context(event, str(hint.get("lost", ""))) if payload.get("source") == "compact" else ""
+        return hints.context(event, hints.text(hint, "lost")) if payload.get("source") == "compact" else ""
     if event == "UserPromptSubmit":
         return hints.context(event, hints.warning(session, hint))
     return ""
@@ -86,4 +88,6 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 < value <= MOST_TOKENS else 0

@@ -21,10 +21,10 @@ def hook(payload: dict[str, Any]) -> str:
     hint = hints.read(session, hints.HINT)
     if event == "PreCompact":
         state = hints.read(session, hints.STATE)
-        hints.write(session, hints.STATE, {**state, **{name: hint.get(name, "") for name in KEPT}})
+        hints.write(session, hints.STATE, {**state, **{name: hints.text(hint, name) for name in KEPT}})
     elif event == "SessionStart" and payload.get("source") == "compact":
         known = {**hint, **hints.read(session, hints.STATE)}
-        return hints.context(event, "\n\n".join(str(known[name]) for name in KEPT if known.get(name)))
+        return hints.context(event, "\n\n".join(filter(None, (hints.text(known, name) for name in KEPT))))
     elif event == "UserPromptSubmit":
         return hints.context(event, hints.warning(session, hint))
     return ""

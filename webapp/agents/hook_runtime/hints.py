@@ -52,9 +52,15 @@ def read(session: str, kind: str, within: str | None = None) -> dict[str, object
     try:
         with open(path(session, kind, within), encoding="utf-8") as file:
             value = json.load(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def text(hint: dict[str, object], name: str) -> str:
+    """Return a text of a file; "" if it is missing or is no text, because an agent is told what it says."""
+    value = hint.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def write(session: str, kind: str, value: dict[str, object], within: str | None = None) -> None:
@@ -68,7 +74,8 @@ def write(session: str, kind: str, value: dict[str, object], within: str | None 
             json.dump(value, file)
         os.replace(partial, place)
     except OSError:
-        pass
+        with suppress(OSError):
+            os.unlink(partial)
 
 
 def remove(session: str, kind: str, within: str | None = None) -> None:
@@ -80,16 +87,16 @@ def remove(session: str, kind: str, within: str | None = None) -> None:
 # -- what the hooks of several agents answer
 
 
-def context(event: str, text: str) -> str:
+def context(event: str, said: str) -> str:
     """Return a hook's answer that adds a text to the next request; "" for no text."""
-    if not text:
+    if not said:
         return ""
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}})
 
 
 def warning(session: str, hint: dict[str, object]) -> str:
     """Return the hint's warning once; "" until its reason has gone away and come back."""
-    said, reason = str(hint.get("warning", "")), str(hint.get("warns_of", ""))
+    said, reason = text(hint, "warning"), text(hint, "warns_of")
     state = read(session, STATE)
     if state.get("warned_of", "") == reason:
         return ""

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
             hints.create_folder()
         answer = module.hook(payload) if arguments[0] == HOOK else module.status_line(payload)
         if answer:
-            sys.stdout.buffer.write(answer.encode() + b"\n")
+            sys.stdout.buffer.write(answer.encode(errors="replace") + b"\n")
             sys.stdout.buffer.flush()
     except Exception:
         if os.environ.get("COPPICE_DEBUG"):
