@@ -183,10 +183,10 @@ class Scripts:
     def _active_of(self, name: str) -> Active | None:
         """Return the active script of a session, also one from before a restart."""
         if name not in self._active:
-            stored = hints.read(name, hints.ACTIVE, self.folder)
+            file = Path(hints.path(name, hints.ACTIVE, self.folder))
             try:
-                self._active[name] = _active(stored) if stored else None
-            except (KeyError, TypeError):
+                self._active[name] = _active(orjson.loads(file.read_bytes()))
+            except (OSError, ValueError, KeyError, TypeError):  # none, or one that was damaged
                 self._active[name] = None
         return self._active[name]
 
@@ -220,6 +220,16 @@ def _checked(script: Any) -> Mapping[str, Any]:
 
 def _checked_edits(edits: Any) -> Edits:
     """Return edits after checking their shape. Raises TypeError."""
-    if not isinstance(edits, dict) or not all(isinstance(edit, dict) for edit in edits.values()):
-        raise TypeError("its edits are not objects")
+    if not isinstance(edits, dict) or not all(map(_is_edit, edits.values())):
+        raise TypeError("its edits are not as the server writes them")
     return edits
+
+
+def _is_edit(edit: Any) -> bool:
+    """Return whether an edit has the types that the server writes, because what it says is sent to a provider."""
+    if not isinstance(edit, dict) or not isinstance(edit.get("drop", False), bool):
+        return False
+    before, outputs = edit.get("before", []), edit.get("outputs", {})
+    if not isinstance(before, list) or not isinstance(outputs, dict):
+        return False
+    return all(isinstance(text, str) for text in (*before, *outputs.values(), edit.get("output", "")))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.damages import damaged
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints
 from webapp.errors import Malformed
@@ -283,3 +286,105 @@ def test_a_note_tells_whether_the_last_call_was_edited(
     hints.write("s", hints.EDITS, {"version": "3", "edits": {"of another conversation": {"drop": True}}})
     run(source, runner, folder, *calls)
     assert hints.read("s", hints.ACTIVE) == {"version": ""}
+
+
+# What is read from the file of a session's script, for each extension: a runner, a list of messages, and its edits.
+READERS: list[tuple[str, str, list[dict[str, Any]], dict[str, Any]]] = [
+    (
+        "pi",
+        PI,
+        FIRST,
+        {"user:1": {"before": ["In short."], "drop": False}, "toolResult:a": {"output": "short"}},
+    ),
+    ("opencode", OPENCODE, SESSION, {"m1": {"before": ["In short."]}, "m2": {"outputs": {"a": "short"}}}),
+    ("opencode", SECOND, TURNS, {"m1": {"before": ["In short."]}, "m2": {"outputs": {"a": "short"}}}),
+]
+# Calls the extension once for each file in the place of the script, with a new list.
+FILES = """
+import {{ readFileSync, writeFileSync }} from "node:fs";
+const files = JSON.parse(readFileSync("damages.json", "utf8"));
+const messages = process.argv[1];
+process.argv[1] = JSON.stringify(files.map(() => JSON.parse(messages)));
+let turn = 0;
+const write = () => writeFileSync(process.env.COPPICE_HINTS + "/s.edits.json", Buffer.from(files[turn++], "base64"));
+{runner}
+"""
+
+
+def texts(value: Any) -> Iterator[Any]:
+    """Yield everything in messages that a model reads as text."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if name in ("text", "value", "output"):
+                yield one
+            else:
+                yield from texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from texts(one)
+
+
+@pytest.mark.parametrize(("source", "runner", "messages", "edits"), READERS)
+class TestADamagedScript:
+    """A script with one value replaced, or broken as a whole, in the process of an agent."""
+
+    def test_never_reaches_the_model(
+        self, source: str, runner: str, messages: Any, edits: Any, folder: Path
+    ) -> None:  # X27
+        """Every text stays a text, and nothing is added but the summary."""
+        files = list(damaged({"version": "1", "edits": edits}))
+        # A script is taken up only if its version is new.
+        named = (data.replace(b'"version": "1"', b'"version": "%d"' % n) for n, data in enumerate(files))
+        coded = [base64.b64encode(data).decode() for data in named]
+        (folder / "damages.json").write_text(json.dumps(coded))
+        runner = runner.replace("hear(", "(write(), hear)(").replace("await hooks", "write(); await hooks")
+        made = run(source, FILES.format(runner=runner), folder, *messages)
+        assert len(made) == len(files)
+        for sent, data in zip(made, files, strict=True):
+            assert {type(text) for text in texts(sent)} <= {str}, data[:200]
+            assert len(list(texts(sent))) <= len(list(texts(messages))) + 1, data[:200]
+
+    def test_ends_the_note_of_what_calls_were_sent_with(
+        self, source: str, runner: str, messages: Any, edits: Any, folder: Path
+    ) -> None:  # X27
+        """The next call goes out whole, so its usage is not that of the edited context."""
+        for damage in ("", "{", '{"version": 1, "edits": {}}', None):
+            hints.write("s", hints.EDITS, {"version": "v1", "edits": edits})
+            run(source, runner, folder, messages)
+            assert hints.read("s", hints.ACTIVE) == {"version": "v1"}
+            script = Path(hints.path("s", hints.EDITS))
+            script.unlink() if damage is None else script.write_text(damage)
+            run(source, runner, folder, messages)
+            assert hints.read("s", hints.ACTIVE) == {"version": ""}
+
+
+def test_a_refused_edit_leaves_the_messages_of_pi_as_they_are(folder: Path) -> None:  # X27
+    """The agent sends its own messages then, and they were not changed on the way."""
+    edits = {"toolResult:a": {"output": "short"}, "assistant:5": {"drop": True}}
+    hints.write("s", hints.EDITS, {"version": "1", "edits": edits})
+    runner = PI.replace(
+        "hear({ messages }, context)?.messages ?? null", "[hear({ messages }, context), messages][1]"
+    )
+    messages = [*FIRST, *called(5, "b"), asked(7)]
+    assert run("pi", runner, folder, messages) == [messages]
+
+
+@pytest.mark.parametrize(("runner", "messages"), [(OPENCODE, SESSION), (SECOND, TURNS)])
+def test_a_sub_agent_beside_it_does_not_begin_a_turn_of_opencode(
+    runner: str, messages: list[dict[str, Any]], folder: Path
+) -> None:  # X27
+    """The script of a running turn is kept while another session of the process calls the model."""
+    hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"outputs": {"a": "short"}}}})
+    loop = message("assistant", "m4", TOOL) | {"id": "m4", "role": "assistant", "content": []}
+    runner = 'import { writeFileSync } from "node:fs";' + runner.replace(
+        'sessionID: "s"', 'sessionID: messages[0].sessionID ?? "s"'
+    ).replace(
+        "out.push(",
+        "writeFileSync(process.env.COPPICE_HINTS + '/s.edits.json', "
+        "JSON.stringify({ version: '2', edits: {} })); out.push(",
+    )
+    other = json.loads(json.dumps(messages).replace('"sessionID": "s"', '"sessionID": "other"'))
+    other[0]["sessionID"] = "other"
+    first, _, third = run("opencode", runner, folder, messages, other, [*messages, loop])
+    assert third[: len(first)] == first
+    assert "short" in json.dumps(third)

@@ -10,9 +10,23 @@ function fileOf(session, kind) {
   return join(FOLDER, `${name}.${kind}.json`);
 }
 
+const isText = (value) => typeof value === "string";
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** Whether an edit has the types that the server writes, because what it says is sent to the model. */
+const isEdit = (edit) =>
+  isObject(edit) &&
+  ["undefined", "boolean"].includes(typeof edit.drop) &&
+  ["undefined", "string"].includes(typeof edit.output) &&
+  (edit.before === undefined || (Array.isArray(edit.before) && edit.before.every(isText))) &&
+  (edit.outputs === undefined || (isObject(edit.outputs) && Object.values(edit.outputs).every(isText)));
+
+/** The script of a session; null if there is none, or if its file is damaged. */
 export function scriptOf(session) {
   try {
-    return JSON.parse(readFileSync(fileOf(session, "edits"), "utf8"));
+    const script = JSON.parse(readFileSync(fileOf(session, "edits"), "utf8"));
+    const isWhole = isText(script.version) && isObject(script.edits) && Object.values(script.edits).every(isEdit);
+    return isWhole ? script : null;
   } catch {
     return null;
   }
@@ -22,9 +36,9 @@ let noted = "";
 
 /** Note the version of the script that the next call is sent with, "" for none: its usage is that of the edited list. */
 export function note(session, version) {
-  const file = fileOf(session, "active");
-  if (existsSync(file) ? noted === `${session} ${version}` : !version) return;
   try {
+    const file = fileOf(session, "active");
+    if (existsSync(file) ? noted === `${session} ${version}` : !version) return;
     writeFileSync(`${file}.${process.pid}`, JSON.stringify({ version }), { mode: 0o600 });
     renameSync(`${file}.${process.pid}`, file);
     noted = `${session} ${version}`;

@@ -64,33 +64,36 @@ function editedOfSecond(messages, script, ended) {
   return made;
 }
 
-let active = null;
+// By session, because the sub-agents of a session run beside it in one process.
+const actives = new Map();
 
 /** The script of a session and the message before which turns have ended: read again when a turn begins, then kept. */
 function activeIn(session, asked, begins) {
-  if (active?.session !== session || begins) {
+  let active = actives.get(session);
+  if (!active || begins) {
     const script = scriptOf(session);
-    if (active?.session !== session || script?.version !== active?.script?.version)
-      active = { session, script, ended: asked };
+    if (!active || script?.version !== active.script?.version) active = { script, ended: asked };
+    actives.set(session, active);
   }
   return active.script ? active : null;
 }
 
 export const Coppice = async () => ({
   "experimental.chat.messages.transform": async (_input, output) => {
+    let session;
     try {
       const messages = output.messages;
       const asked = messages.findLast(({ info }) => info.role === "user");
-      const session = asked?.info.sessionID;
+      session = asked?.info.sessionID;
       if (!session) return;
       const now = activeIn(session, asked.info.id, messages.at(-1) === asked);
-      if (!now) return;
+      if (!now) return note(session, "");
       const isConcerned = messages.some(({ info }) => now.script.edits[info.id] !== undefined);
       const made = edited(messages, now.script, now.ended);
       note(session, made.length > 0 && isConcerned ? now.script.version : "");
       if (made.length > 0) messages.splice(0, messages.length, ...made);
     } catch {
-      // the call is sent unchanged
+      if (session) note(session, ""); // the call is sent unchanged
     }
   },
 });
@@ -104,14 +107,15 @@ export default {
       try {
         if (event.kind !== undefined && event.kind !== "primary") return;
         const asked = event.messages.findLast(({ role, id }) => role === "user" && id !== undefined);
-        const now = asked && activeIn(event.sessionID, asked.id, event.messages.at(-1) === asked);
-        if (!now) return;
+        if (!asked) return;
+        const now = activeIn(event.sessionID, asked.id, event.messages.at(-1) === asked);
+        if (!now) return note(event.sessionID, "");
         const isConcerned = event.messages.some(({ id }) => now.script.edits[id] !== undefined);
         const made = editedOfSecond(event.messages, now.script, now.ended);
         note(event.sessionID, made.length > 0 && isConcerned ? now.script.version : "");
         if (made.length > 0) event.messages = made;
       } catch {
-        // the call is sent unchanged
+        note(event.sessionID, ""); // the call is sent unchanged
       }
     });
   },

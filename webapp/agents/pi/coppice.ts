@@ -36,12 +36,13 @@ function edited(messages, script, ended) {
     for (const text of edit?.before ?? [])
       made.push({ role: "user", content: [{ type: "text", text }], timestamp: message.timestamp });
     if (edit?.drop) continue;
-    if (edit?.output !== undefined) message.content = [{ type: "text", text: edit.output }];
+    let content = edit?.output === undefined ? message.content : [{ type: "text", text: edit.output }];
     if (isOver && message.role === "assistant") {
-      message.content = message.content.filter((block) => block.type !== "thinking");
-      if (message.content.length === 0) continue;
+      content = content.filter((block) => block.type !== "thinking");
+      if (content.length === 0) continue;
     }
-    made.push(message);
+    // A copy, because pi sends its own messages if the edited list is not whole.
+    made.push(content === message.content ? message : { ...message, content });
   }
   return made;
 }
@@ -49,8 +50,9 @@ function edited(messages, script, ended) {
 export default function (pi) {
   let active = null; // { session, script, ended }
   pi.on("context", (event, context) => {
+    let session = "";
     try {
-      const session = context.sessionManager.getSessionId();
+      session = context.sessionManager.getSessionId();
       const messages = event.messages;
       const begins = messages.at(-1)?.role === "user";
       if (active?.session !== session || begins) {
@@ -58,7 +60,10 @@ export default function (pi) {
         if (active?.session !== session || script?.version !== active?.script?.version)
           active = { session, script, ended: lastAsked(messages) };
       }
-      if (!active?.script) return undefined;
+      if (!active.script) {
+        note(session, "");
+        return undefined;
+      }
       const wasWhole = isWhole(messages);
       const isConcerned = messages.some((one) => active.script.edits[keyOf(one)] !== undefined);
       const made = edited(messages, active.script, active.ended);
@@ -66,6 +71,7 @@ export default function (pi) {
       note(session, isSent && isConcerned ? active.script.version : "");
       return isSent ? { messages: made } : undefined;
     } catch {
+      if (session) note(session, "");
       return undefined;
     }
   });

@@ -102,7 +102,10 @@ class ProxyScripts:
 
     def _was_put_back(self, session: Session, at: object) -> bool:
         """Return whether messages came back into the context since the operations that a script was made from."""
-        if not isinstance(at, list) or at[1] != session.state.undos:
+        next_operation, undos = session.operations_version
+        if not isinstance(at, list) or [type(one) for one in at] != [int, int]:
+            return True
+        if at[1] != undos or not 0 <= at[0] <= next_operation:
             return True
         later = self._store.operations.live_since(session.key, at[0])
         return any(operation.kind in _PUTS_BACK for operation in later)

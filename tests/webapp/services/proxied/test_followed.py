@@ -369,3 +369,17 @@ class TestSentPruned:
         path = f"/api/sessions/{NAME}/{back.format(calls['id'])}"
         assert client.post(path, json={}).status_code == 200
         until(lambda: script()["edits"] == {})
+
+    @pytest.mark.parametrize("at", [None, [], [1], ["1", 0], [2**70, 0], [-(2**70), 0], [1.5, 0], {"0": 1}])
+    def test_is_sent_whole_after_a_damage_of_its_script(self, app: App, client: Client, at: Any) -> None:
+        """A script that does not say from which operations it was made could leave out what was put back."""
+        follow(app)
+        take(client, HISTORY)
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        take(client, LATER, "msg_3")
+        until(lambda: script().get("prunes") is True)
+        app.proxy_scripts._followed._links.clear()
+        damaged = {**script(), "edits": {"key": {"drop": True}}, "at": at}
+        hints.write(f"proxy-{NAME}", hints.EDITS, damaged, hints.proxy_folder())
+        app.proxy_scripts.write(NAME)
+        assert script()["edits"] == {}
