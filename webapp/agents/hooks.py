@@ -91,10 +91,11 @@ def installed_parts(text: str | None, own: re.Pattern[str]) -> list[str]:
 
 
 def _parse(text: str | None) -> Settings:
-    if text is None or not text.strip():
+    text = (text or "").removeprefix(BOM)
+    if not text.strip():
         return {}
     try:
-        settings = json.loads(text.removeprefix(BOM))
+        settings = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"the settings are not JSON ({error}); correct them first") from None
     hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
@@ -106,11 +107,20 @@ def _parse(text: str | None) -> Settings:
 
 
 def _dump(settings: Settings, before: str | None) -> str:
-    """Return the settings as JSON, with the indentation, the ends of lines and the byte order mark that they had."""
+    """Return the settings as JSON, with the indentation, the ends of lines and the byte order mark that they had.
+
+    Raises:
+        Malformed: a number in them is not one of JSON.
+    """
     before = before or ""
     found = re.search(r"\n([ \t]+)\S", before)
     indent = found[1] if found else "  "
-    text = json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
+    try:
+        text = json.dumps(settings, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+    except (
+        ValueError
+    ):  # Python reads 1e400 and NaN, but an agent would read no settings with what it writes for them
+        raise Malformed("the settings have a number that JSON cannot hold; correct it first") from None
     if not _is_whole(text):
         text = json.dumps(settings, indent=indent) + "\n"
     text = text.replace("\n", "\r\n") if "\r\n" in before else text

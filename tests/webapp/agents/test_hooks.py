@@ -85,6 +85,15 @@ class TestSettings:
         assert made.count("\n") == made.count("\r\n")
         assert take(made) == '\ufeff{\r\n  "model": "opus"\r\n}\r\n'
 
+    def test_can_be_nothing_but_a_byte_order_mark(self) -> None:  # X20
+        """An editor of Windows saves an empty file so."""
+        assert has(put("\ufeff", "coppice")) == list(EVENTS)
+
+    def test_keep_no_number_that_json_has_not(self) -> None:  # X20
+        """Python would write it as Infinity, and the agent could read its settings no more."""
+        with pytest.raises(Malformed, match="number"):
+            put('{"timeout": 1e400}', "coppice")
+
     def test_keep_half_a_surrogate_pair(self) -> None:
         """Its escape is kept, because only this can be written to a file."""
         assert r"\ud83d" in put(r'{"model": "\ud83d"}', "coppice")

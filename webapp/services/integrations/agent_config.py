@@ -100,8 +100,12 @@ def apply(change: Change, *, remember: bool) -> None:
     """Write a change; if it adds something, `remember` the text without our part.
 
     Raises:
-        Conflict: the file cannot be written.
+        Conflict: the file cannot be written, or is not the one from which the change was made any more.
     """
+    if (
+        _text(change.path) != change.before
+    ):  # the agent itself writes its settings, also while a person is asked
+        raise Conflict(f"{change.path} was changed meanwhile, so nothing was written; run the command again")
     path = change.path.resolve()
     try:
         if change.after is None:
@@ -132,7 +136,8 @@ def _original(source: str, path: Path, text: str | None) -> str | None:
     known = hints.read(source, _BEFORE)
     if known.get("path") == str(path) and known.get("after") == text:
         original = known.get("before")
-        return original if isinstance(original, str) else None
+        if isinstance(original, str):  # without a text there was no file, or the record of it is damaged
+            return original
     return integration.remove(text)
 
 
@@ -163,7 +168,7 @@ def _named(path: Path) -> Iterator[None]:
 def _text(path: Path) -> str | None:
     try:
         return path.read_bytes().decode("utf-8")  # with the ends of lines as they are
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise Conflict(f"{path} cannot be read: {error}") from error

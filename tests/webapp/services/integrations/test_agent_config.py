@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import stat
 from pathlib import Path
 
 import pytest
 
+from tests.damages import OF_EACH_TYPE, damaged
 from webapp.agents.extension import MARK
 from webapp.agents.hook_runtime import hints
 from webapp.errors import Conflict, Invalid, Malformed
@@ -132,6 +135,26 @@ class TestInstalling:
         with pytest.raises(Invalid, match="claude-code"):
             agent_config.installing("nobody", {}, "coppice")
 
+    def test_writes_nothing_over_a_change_of_the_agent(self, settings: Path) -> None:  # X20
+        """The agent writes its settings too, for example while a person is asked whether to write the change."""
+        env = {"CLAUDE_CONFIG_DIR": str(settings.parent)}
+        change = agent_config.installing("claude-code", env, "coppice")
+        settings.write_text('{"model": "sonnet"}')
+        with pytest.raises(Conflict, match=f"{settings} was changed meanwhile"):
+            agent_config.apply(change, remember=True)
+        assert settings.read_text() == '{"model": "sonnet"}'
+
+    def test_of_damaged_settings_is_refused_or_undone_to_the_byte(self, settings: Path) -> None:  # X20
+        """Either nothing is written, or JSON that the uninstallation takes back."""
+        hooks = {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}]}
+        for data in damaged({"model": "opus", "hooks": hooks, "timeout": 5}):
+            settings.write_bytes(data)
+            with contextlib.suppress(Malformed, Conflict):
+                install(settings)
+                json.loads(settings.read_text("utf-8-sig"), parse_constant=pytest.fail)
+                uninstall(settings)
+            assert settings.read_bytes() == data, data[:200]
+
 
 class TestUninstalling:
     """Uninstalling, which removes only the lines of Coppice."""
@@ -150,6 +173,16 @@ class TestUninstalling:
         uninstall(settings)
         assert "sonnet" in settings.read_text()
         assert "coppice" not in settings.read_text()
+
+    def test_deletes_no_settings_if_the_record_of_them_is_damaged(self, settings: Path) -> None:  # X20
+        """Only the lines of Coppice go then, as if the file had been changed."""
+        install(settings)
+        installed, record = settings.read_bytes(), Path(hints.path("claude-code", "before"))
+        for before in (value for value in OF_EACH_TYPE if not isinstance(value, str)):
+            settings.write_bytes(installed)
+            record.write_text(json.dumps({**json.loads(record.read_text()), "before": before}))
+            uninstall(settings)
+            assert json.loads(settings.read_text()) == {"model": "opus"}
 
     def test_changes_nothing_without_an_installation(self, settings: Path) -> None:
         """The diff is empty."""
