@@ -202,8 +202,8 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        values = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        values = tomllib.loads(file.read_text("utf-8-sig"))  # some editors begin a file with a mark
+    except (OSError, ValueError, RecursionError) as error:
         raise Invalid(f"cannot read the configuration {file}: {error}") from error
     unknown = sorted(values.keys() - KEYS.keys())
     if unknown:
@@ -231,7 +231,7 @@ def _convert(name: str, value: Any) -> Any:
     key = KEYS[name]
     try:
         return key.read(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # the last for a user without a home
         got = "" if name in ("db", "queue") else f", got {value!r}"  # an address may have a password in it
         raise Invalid(f"bad value for {name}; expected {key.expected}{got}", name) from error
 
@@ -258,7 +258,7 @@ def _text(value: Any) -> str:
 
 
 def _path(value: Any) -> Path:
-    return Path(value).expanduser().absolute()
+    return Path(_checked(value, "\0" not in str(value))).expanduser().absolute()
 
 
 def _origin(value: Any) -> str:

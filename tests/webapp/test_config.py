@@ -60,6 +60,11 @@ class TestConfig:
             "busy_seconds = -1",
             'busy_seconds = "5"',
             "db = 3",
+            'db = "~nobody-of-this-name/x.db"',
+            'watch = ["~nobody-of-this-name"]',
+            'watch = ["a\\u0000b"]',
+            pytest.param("port = " + "9" * 5_000, id="a number of 5,000 digits"),
+            pytest.param("watch = " + "[" * 10_000, id="lists in lists"),
         ],
     )
     def test_refuses_what_it_does_not_know(self, tmp_path: Path, text: str) -> None:
@@ -68,6 +73,12 @@ class TestConfig:
         file.write_text(text)
         with pytest.raises(Invalid):
             Config.load(file, {})
+
+    def test_reads_a_file_with_a_byte_order_mark(self, tmp_path: Path) -> None:
+        """Editors of Windows write one, and their ends of lines."""
+        file = tmp_path / "c.toml"
+        file.write_bytes(b"\xef\xbb\xbfport = 5005\r\n")
+        assert Config.load(file, {}).port == 5005
 
     def test_follows_nothing_when_told_so(self) -> None:
         """An environment variable switches following off."""

@@ -199,9 +199,15 @@ class Backlog:
 
 @contextmanager
 def _damaged_deleted(file: Path) -> Iterator[None]:
-    """Delete a file that is not what was written; its part is read from the transcript again."""
+    """Delete a file that is not what was written; its part is read from the transcript again.
+
+    Raises:
+        PermissionError: it is another user's. What nobody read is no damage, and the transcript may be gone.
+    """
     try:
         yield
+    except PermissionError:
+        raise
     except (OSError, ValueError, LookupError, TypeError) as error:
         log.warning("%s is damaged and left out: %s", file, error)
         file.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import stat
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,23 @@ class TestTheBacklog:
         later = Backlog(tmp_path)
         assert later.position("a") == {}
         assert not list((tmp_path / folder).glob("*.json"))
+
+    def test_keeps_a_file_that_it_may_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """After a start as another user it waits for its owner: the transcript may be gone."""
+        backlog = Backlog(tmp_path)
+        put(backlog, "a", 1)
+        backlog.close()
+        [file] = (tmp_path / "waiting").glob("*.json")
+
+        def denied(path: Path, _: str) -> None:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+        with monkeypatch.context() as patch:
+            patch.setattr("webapp.sending.backlog._hold", lambda _: BytesIO())
+            patch.setattr(Path, "open", denied)
+            with pytest.raises(PermissionError, match=file.name):
+                Backlog(tmp_path)
+        assert len(Backlog(tmp_path)) == 1
 
     def test_detects_changed_records(self, tmp_path: Path) -> None:
         """The server would refuse them, or store something else."""
