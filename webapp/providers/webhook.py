@@ -174,12 +174,16 @@ async def post(url: str, secret: str, message_id: str, at: int, body: bytes) -> 
     """Post a message and return the outcome. Never raises."""
     import httpx  # only a process that posts loads it
 
+    try:
+        signature = sign(secret, message_id, at, body)
+    except ValueError:
+        return Outcome(problem="its secret is damaged; give it a new one")
     headers = {
         "content-type": "application/json",
         "user-agent": "coppice",
         "webhook-id": message_id,
         "webhook-timestamp": str(at),
-        "webhook-signature": sign(secret, message_id, at, body),
+        "webhook-signature": signature,
     }
     local = is_loopback(urlsplit(url).hostname or "")
     try:

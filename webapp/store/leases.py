@@ -5,18 +5,24 @@ from __future__ import annotations
 from webapp.store.engine import Subject
 from webapp.store.sql import upsert
 
+# No lease is taken for longer, by clocks that agree within seconds. One beyond that was left behind while the clock was
+# wrong; whoever holds such a one renews it by the corrected clock.
+LONGEST_MS = 60_000
+
 
 class Leases(Subject):
     """Rows of `leases`, by name. Times are in ms since 1970."""
 
     def is_held(self, name: str, now: int) -> bool:
         """Return whether somebody has the lease."""
-        return self._db.value("SELECT 1 FROM leases WHERE name = ? AND until > ?", (name, now)) is not None
+        sql = "SELECT 1 FROM leases WHERE name = ? AND until > ? AND until <= ?"
+        return self._db.value(sql, (name, now, now + LONGEST_MS)) is not None
 
     def acquire(self, name: str, holder: str, now: int, until: int) -> bool:
         """Take a lease that nobody has; return False if somebody has it."""
-        sql = upsert("leases", ("name", "holder", "until", "cancelled"), keys=1) + " WHERE leases.until <= ?"
-        return self._db.run(sql, (name, holder, until, 0, now)) > 0
+        sql = upsert("leases", ("name", "holder", "until", "cancelled"), keys=1)
+        sql += " WHERE leases.until <= ? OR leases.until > ?"
+        return self._db.run(sql, (name, holder, until, 0, now, now + LONGEST_MS)) > 0
 
     def renew(self, name: str, holder: str, until: int) -> bool:
         """Extend a lease; return False if it was cancelled or belongs to another holder."""

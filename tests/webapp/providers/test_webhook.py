@@ -99,6 +99,11 @@ class TestReceivers:
             assert posted(receiver.url).problem.startswith("the connection failed")
             assert posted(receiver.url.replace("http:", "https:")).problem
 
+    @pytest.mark.parametrize("secret", ["whsec_é", "whsec_a"])
+    def test_get_nothing_that_cannot_be_signed(self, secret: str) -> None:
+        """A secret that was damaged in the store is named as the problem."""
+        assert posted("http://127.0.0.1:9/", secret).problem == "its secret is damaged; give it a new one"
+
 
 class TestAddresses:
     """Addresses of receivers."""

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-import orjson
-
 from webapp.errors import CoppiceError, NotFound
 from webapp.events import (
     ContextPruned,
@@ -29,9 +27,10 @@ from webapp.events import (
     TargetCrossed,
     WebhooksChanged,
 )
+from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
 from webapp.services.session.times import iso
-from webapp.store.webhooks import DeliveryRow, WebhookRow
+from webapp.store.webhooks import LONGEST_WAIT, DeliveryRow, WebhookRow
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +45,6 @@ EVENTS: Mapping[str, str] = {
 QUEUED = 1_000
 # Waits before each further try, in seconds; about eleven hours together.
 WAITS = (5, 60, 300, 1_800, 7_200, 28_800)
-LONGEST_WAIT = 86_400
 # How long a delivery belongs to the process that sends it, and how often deliveries of other processes are checked.
 CLAIM_MS = 60_000
 LOOK_SECONDS = 5.0
@@ -167,7 +165,7 @@ class WebhookSender:
     ) -> None:
         """Store a delivery of one message to each of these webhooks, inside the caller's transaction."""
         message_id = f"msg_{secrets.token_hex(12)}"
-        body = orjson.dumps({"type": name, "timestamp": iso(at), "data": data}).decode()
+        body = json_bytes({"type": name, "timestamp": iso(at), "data": data}).decode()
         for hook in hooks:
             self._store.webhooks.add_delivery(hook.id, message_id, name, session, body, at)
 

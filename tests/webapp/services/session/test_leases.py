@@ -81,6 +81,18 @@ class TestLeases:
         clock.now += 1
         assert second.acquire("x")
 
+    def test_of_a_worker_with_a_wrong_clock_hold_up_nobody(
+        self, pair: tuple[Leases, Leases], clock: Clock
+    ) -> None:
+        """A worker killed before its clock was set back would have its jobs until the day that it believed in."""
+        first, second = pair
+        clock.now += 86_400_000
+        first.acquire("x")
+        clock.now -= 86_400_000
+        assert not second.is_taken("x")
+        assert second.acquire("x")
+        assert first.is_taken("x")
+
     def test_are_renewed_by_their_holder(
         self, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:

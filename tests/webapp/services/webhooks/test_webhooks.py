@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -16,6 +17,7 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import ClosedStore, Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported, TargetCrossed, WebhooksChanged
+from webapp.services.session.times import now_ms
 from webapp.services.webhooks import sending as module
 from webapp.services.webhooks.sending import EVENTS, QUEUED, WAITS
 from webapp.services.webhooks.webhooks import MOST_WEBHOOKS
@@ -88,6 +90,13 @@ class TestEvents:
         app.webhooks.change(first, events=["context:pruned"])
         app.bus.publish(PRUNED)
         until(lambda: states(app, first) == ["delivered"])
+
+    def test_with_half_a_character_hold_up_no_other(self, sends: App, receiver: Endpoints) -> None:
+        """A model can cut a character of its summary in two; its escape is kept."""
+        sends.webhooks.add(receiver.url)
+        sends.bus.publish(replace(SUMMARIZED, summary="half \ud83d"), CROSSED)
+        until(lambda: len(receiver.seen) == 2)
+        assert receiver.seen[0][2]["data"]["summary"] == "half \ud83d"
 
     def test_are_sent_after_an_unforeseen_failure(
         self, app: App, receiver: Endpoints, monkeypatch: pytest.MonkeyPatch
@@ -209,6 +218,16 @@ class TestRetries:
             assert problems == ["a webhook message to 127.0.0.1 failed: the receiver answers 500, 2 tries"]
             app.webhooks.send_again(number, app.webhooks.deliveries(number).deliveries[0].id)
             until(lambda: states(app, number) == ["delivered"])
+
+    def test_begin_at_once_after_a_clock_was_set_back(self, app: App, receiver: Endpoints) -> None:
+        """A message that was stored on a day to come does not wait for that day."""
+        number = app.webhooks.add(receiver.url).webhook.id
+        app.environment.clock = lambda: now_ms() + 10 * 86_400_000
+        app.bus.publish(PRUNED)
+        app.webhook_sender.store_queued()
+        app.environment.clock = now_ms
+        app.webhook_sender.start()
+        until(lambda: states(app, number) == ["delivered"])
 
     def test_end_if_the_receiver_is_gone(self, sends: App) -> None:
         """The status 410 pauses the webhook."""
