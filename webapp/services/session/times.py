@@ -26,14 +26,13 @@ def from_ms(ms: int) -> datetime:
 
 
 def iso(ms: int | None) -> str | None:
-    """Return a time as JSON has it: `2026-01-31T12:00:00.250Z`."""
+    """Return a time as JSON has it: `2026-01-31T12:00:00.250Z`; None if it is in no year of four digits."""
     if ms is None:
         return None
     try:
-        at = datetime.fromtimestamp(ms / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
+        return from_ms(ms).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    except OverflowError:
         return None
-    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
 
 
 def day(ms: int | None) -> str:

@@ -19,6 +19,12 @@ class TestClock:
         for ms in (0, 1_769_860_800_001, 1_769_860_800_543, 1_769_860_800_999):
             assert to_ms(from_ms(ms)) == ms
 
+    def test_writes_every_year_with_four_digits(self) -> None:
+        """Agents with a clock that was never set write such times, and pages read no others."""
+        first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)
+        assert iso(to_ms(first)) == "0001-01-01T00:00:00.000Z"
+        assert iso(to_ms(last)) == "9999-12-31T23:59:59.999Z"
+
     def test_converts_other_zones_to_utc(self) -> None:
         """A time without a zone is taken as UTC."""
         there = datetime(2026, 1, 31, 13, tzinfo=timezone(timedelta(hours=1)))
