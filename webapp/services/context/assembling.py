@@ -32,6 +32,7 @@ from scoring.summary import Summary
 from scoring.tokens import TokenCounter, estimate_message_tokens
 from webapp.agents import AGENTS
 from webapp.errors import refuse_unknown
+from webapp.events import Event, SessionDeleted
 from webapp.services.context.answers import Context, ContextBudget, ContextSummaries, TooLarge
 from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
@@ -53,6 +54,15 @@ class ContextService:
     def __init__(self, environment: Environment, memory: MemoryService) -> None:
         self._environment, self._store, self._memory = environment, environment.store, memory
         self._cache = MessageCache()
+        self._cached: dict[str, int] = {}  # the keys of the sessions that have messages in it
+        environment.bus.subscribe(self._on_event)
+
+    def _on_event(self, event: Event) -> None:
+        if (
+            isinstance(event, SessionDeleted)
+            and (key := self._cached.pop(event.session_id, None)) is not None
+        ):
+            self._cache.forget(key)
 
     def get(self, session_id: str, format: str | None = None) -> Context:
         """Return the message list for the next call, with its size and budget.
@@ -86,6 +96,7 @@ class ContextService:
 
     def _items(self, session: Session) -> Sequence[ViewItem]:
         """Return the items of the pruned view, without thoughts that belong to the context before its last change."""
+        self._cached[session.id] = session.key
         items = as_sent(self._store, session.key, view_items(self._store, session.key, self._cache))
         end = session.state.thoughts_end
         if not end:

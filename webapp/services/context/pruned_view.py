@@ -88,18 +88,26 @@ class MessageCache:
         with self._lock:
             return {no for no, message in messages.items() if id(message) in self._as_read}
 
+    def forget(self, session: int) -> None:
+        """Drop the messages of a session that is deleted: its numbers are never asked for again."""
+        with self._lock:
+            for name in [name for name in self._messages if name[0] == session]:
+                self._drop(name)
+
+    def _drop(self, name: tuple[int, int]) -> None:
+        _, _, message, size = self._messages.pop(name)
+        self._as_read.discard(id(message))
+        self._chars -= size
+
     def _keep(self, name: tuple[int, int], row: MessageRow, message: Message) -> None:
-        before = self._messages.pop(name, None)
-        self._chars += row.chars + FRAME_CHARS - (before[3] if before is not None else 0)
-        if before is not None:
-            self._as_read.discard(id(before[2]))
+        if name in self._messages:
+            self._drop(name)
+        self._chars += row.chars + FRAME_CHARS
         self._messages[name] = (row.id, row.last_seq, message, row.chars + FRAME_CHARS)
         if matches_wire(message):
             self._as_read.add(id(message))
         while self._chars > self._kept and len(self._messages) > 1:
-            _, gone = self._messages.popitem(last=False)
-            self._as_read.discard(id(gone[2]))
-            self._chars -= gone[3]
+            self._drop(next(iter(self._messages)))
 
 
 def view_items(store: Store, session: int, cache: MessageCache | None = None) -> list[ViewItem]:

@@ -105,3 +105,14 @@ class TestViewItems:
         said = MessageCache(chars_kept=1)
         view_items(app.store, app.store.sessions.get(session).key, said)
         assert len(said._as_read) == 1
+
+    def test_of_a_deleted_session_leave_the_memory(self, app: App) -> None:
+        """A server that has had thousands of sessions is as large as one that has the same sessions left."""
+        kept, deleted = (managed(app, wire("user", word), wire("assistant", "b")) for word in ("a", "c"))
+        for session in (kept, deleted):
+            app.context.get(session)
+        app.sessions.delete(deleted)
+        cache = app.context._cache
+        assert {session for session, _ in cache._messages} == {app.store.sessions.get(kept).key}
+        assert len(cache._as_read) == len(cache._messages) == 2
+        assert cache._chars == sum(size for *_, size in cache._messages.values())
