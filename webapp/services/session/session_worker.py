@@ -79,7 +79,10 @@ class SessionWorker:
                 ready = next((one for one in self._queued if self._due(one) <= now), None)
                 if ready is not None:
                     del self._queued[ready]
-                    if self._interval:
+                    if self._interval:  # of older ones nothing has to be known
+                        self._began = {
+                            one: at for one, at in self._began.items() if now < at + self._interval
+                        }
                         self._began[ready] = now
                     return ready
                 due = min(map(self._due, self._queued), default=None)

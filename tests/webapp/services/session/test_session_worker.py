@@ -93,6 +93,15 @@ class TestSessions:
             until(lambda: len(handled) == 3)
         assert handled == ["a", "b", "a"]
 
+    def test_are_forgotten_once_their_interval_has_passed(self) -> None:
+        """A server that handles thousands of sessions keeps no time of each."""
+        handled = Handled()
+        handled.go.set()
+        with working(handled, interval_seconds=1e-9) as worker:
+            worker.put(*map(str, range(50)))
+            until(lambda: len(handled) == 50)
+            assert len(worker._began) == 1
+
     def test_are_dropped_once_the_worker_is_closed(self) -> None:
         """Those that wait, and those that come later."""
         handled = Handled()
