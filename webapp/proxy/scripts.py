@@ -55,7 +55,7 @@ class Scripts:
     def __init__(self) -> None:
         self.folder = hints.proxy_folder()
         self._folder = Path(self.folder)
-        self._read: dict[str, tuple[int, Mapping[str, Any]]] = {}
+        self._read: dict[Path, tuple[int, Mapping[str, Any]]] = {}
         self._active: dict[str, Active | None] = {}
         self._refused: dict[str, str] = {}
         # By the session's name, or without one by the key of the last message.
@@ -78,14 +78,14 @@ class Scripts:
 
     def knows(self, name: str) -> bool:
         """Return whether a session was ever switched on."""
-        return Path(hints.path(name, hints.EDITS, self.folder)).exists()
+        return self._file(name).exists()
 
     # -- one request
 
     def apply(self, name: str, body: Body) -> Outcome:
         """Return the edited request of session `name`; with "", the keys of the messages identify the session."""
         name = name or self._by_keys(body)
-        script = self._script(name) if name else None
+        script = self._script(self._file(name)) if name else None
         active = self._active_of(name) if name else None
         if script is None or (not script["prunes"] and active is None):
             return Outcome(session=name)
@@ -152,15 +152,18 @@ class Scripts:
 
     # -- files
 
-    def _script(self, name: str) -> Mapping[str, Any] | None:
-        """Return the current script of a session; None if there is none."""
-        path = Path(hints.path(name, hints.EDITS, self.folder))
+    def _file(self, name: str) -> Path:
+        return Path(hints.path(name, hints.EDITS, self.folder))
+
+    def _script(self, path: Path) -> Mapping[str, Any] | None:
+        """Return the script in a file as it is now; None if there is no file."""
         try:
             changed = path.stat().st_mtime_ns
-            known = self._read.get(name)
+            known = self._read.get(path)
             if known is None or known[0] != changed:
-                known = self._read[name] = (changed, _checked(orjson.loads(path.read_bytes())))
+                known = self._read[path] = (changed, _checked(orjson.loads(path.read_bytes())))
         except FileNotFoundError:
+            self._read.pop(path, None)
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Refused(f"its edit script cannot be read: {error}") from error
@@ -172,7 +175,7 @@ class Scripts:
         best, found = -1, ""
         for path in self._folder.glob("*.edits.json"):
             try:
-                script = self._script(path.name.removesuffix(".edits.json"))
+                script = self._script(path)
             except Refused:
                 continue
             tail = script.get("tail", "") if script is not None else ""

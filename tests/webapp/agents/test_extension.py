@@ -369,6 +369,19 @@ def test_a_refused_edit_leaves_the_messages_of_pi_as_they_are(folder: Path) -> N
     assert run("pi", runner, folder, messages) == [messages]
 
 
+@pytest.mark.parametrize(
+    "session", ["a:b", "a_b", "a%3a%b", "a/../b", "\N{PARTY POPPER}é\N{ARABIC-INDIC DIGIT TWO}"]
+)
+def test_a_session_has_files_of_its_own_under_any_name(session: str, folder: Path) -> None:  # X27
+    """Server and extension agree on the names of the files."""
+    hints.write(session, hints.EDITS, {"version": "own", "edits": {"toolResult:a": {"output": "own"}}})
+    for other in {"a:b", "a_b", "a%3a%b", "a/../b", "a_.._b"} - {session}:
+        hints.write(other, hints.EDITS, {"version": other, "edits": {"toolResult:a": {"output": other}}})
+    [made] = run("pi", PI.replace('"s"', json.dumps(session)), folder, FIRST)
+    assert made[2]["content"] == [{"type": "text", "text": "own"}]
+    assert hints.read(session, hints.ACTIVE) == {"version": "own"}
+
+
 @pytest.mark.parametrize(("runner", "messages"), [(OPENCODE, SESSION), (SECOND, TURNS)])
 def test_a_sub_agent_beside_it_does_not_begin_a_turn_of_opencode(
     runner: str, messages: list[dict[str, Any]], folder: Path

@@ -60,6 +60,18 @@ def is_whole(message: Any) -> bool:
     return all(isinstance(one, str) for one in outputs)
 
 
+class TestScriptsOfSessionsWithSimilarNames:
+    """Sessions that share their first messages, and whose names differ only in signs."""
+
+    @pytest.mark.parametrize("other", ["proxy-a_s", "proxy-a@s", "proxy-a+s", "proxy-a%3a%s"])
+    def test_are_separate(self, other: str) -> None:  # X13
+        """A script of one prunes no other, and a call without a name finds it."""
+        script = {**SCRIPT, "session": "proxy-a:s"}
+        hints.write("proxy-a:s", hints.EDITS, script, hints.proxy_folder())
+        assert sent(other) == MESSAGES
+        assert sent("proxy-a:s") == sent("") != MESSAGES
+
+
 class TestADamagedScript:
     """A file with one value replaced, or broken as a whole."""
 

@@ -6,7 +6,8 @@ import { join } from "node:path";
 const FOLDER = "HINTS_FOLDER";
 
 function fileOf(session, kind) {
-  const name = [...session].map((c) => (/[\p{L}\p{N}._-]/u.test(c) ? c : "_")).join("").slice(0, 200);
+  const part = (c) => (/[\p{L}\p{N}_.-]/u.test(c) ? c : `%${c.codePointAt(0).toString(16)}%`);
+  const name = [...session].map(part).join("").slice(0, 200);
   return join(FOLDER, `${name}.${kind}.json`);
 }
 

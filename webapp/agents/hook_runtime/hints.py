@@ -42,8 +42,11 @@ def proxy_folder() -> str:
 
 
 def path(session: str, kind: str, within: str | None = None) -> str:
-    """Return the file of a kind for a session; characters that file names cannot have are replaced."""
-    name = "".join(c if c.isalnum() or c in "._-" else "_" for c in session)[:200]
+    """Return the file of a kind for a session, which no other session has.
+
+    Characters that file names cannot have are written as their numbers.
+    """
+    name = "".join(c if c.isalnum() or c in "-._" else f"%{ord(c):x}%" for c in session)[:200]
     return os.path.join(within or folder(), f"{name}.{kind}.json")
 
 
