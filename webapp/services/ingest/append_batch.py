@@ -23,7 +23,7 @@ from webapp.services.session.codec import storable, wire_bytes
 from webapp.services.session.measuring import region_of, starts_turn
 from webapp.services.session.replacements import sent_tokens
 from webapp.services.session.session import Session, SessionContext
-from webapp.services.session.times import to_ms
+from webapp.services.session.times import latest, to_ms
 from webapp.store.context import PRUNED
 from webapp.store.indexed_text import indexed
 from webapp.store.log import EntryRow, MessageRow, entry_id, parts_text
@@ -135,7 +135,7 @@ class AppendBatch:
         if row.source_id is not None:
             self._sources[row.source_id] = (row.seq, row.message_no)
         if row.at is not None:
-            self.row.last_activity_at = max(self.row.last_activity_at, min(row.at, self._now))
+            self.row.last_activity_at = latest(self.row.last_activity_at, row.at, self._now)
         self.entries.append(row)
 
     def count_again(self) -> None:

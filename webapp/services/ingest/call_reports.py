@@ -15,7 +15,7 @@ from scoring.tokens import calibration, part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.records import Usage, UsageReport
 from webapp.services.session.session import Session
-from webapp.services.session.times import to_ms
+from webapp.services.session.times import latest, to_ms
 from webapp.store.usage import INFERENCE, CallRow
 
 
@@ -135,7 +135,7 @@ class CallReports:
                 one.cached_tokens, one.cache_write_tokens, 0, None, one.cache_write_hour_tokens,
                 service_tier=usage.tier,
             )  # fmt: skip
-        state.called_at = max(state.called_at, min(call.at or 0, self._now))
+        state.called_at = latest(state.called_at, call.at or 0, self._now)
         if self._session.sends_pruned_view:
             state.changes = {}
         if usage.cache_write_tokens:

@@ -40,8 +40,11 @@ class CacheState:
 
     @property
     def cold(self) -> bool:
-        """Return True if the cache has expired, so that the next call writes everything."""
-        return self.now > self.cold_at
+        """Return True if the cache has expired, so that the next call writes everything.
+
+        A call yet to come was noted by a clock that was set back since; nothing is known of when it was made.
+        """
+        return not self.called_at - self.lasts <= self.now <= self.cold_at
 
     def answer(self) -> PromptCache:
         """Return the state of the cache as pages show it."""

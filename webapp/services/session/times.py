@@ -25,6 +25,14 @@ def from_ms(ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=ms)
 
 
+def latest(known: int, at: int, now: int) -> int:
+    """Return the later one of two times in milliseconds since 1970.
+
+    A time to come is no time of an event: it counts as now, or not at all if it was noted before, by a wrong clock.
+    """
+    return max(known if known <= now else 0, min(at, now))
+
+
 def iso(ms: int | None) -> str | None:
     """Return a time as JSON has it: `2026-01-31T12:00:00.250Z`; None if it is in no year of four digits."""
     if ms is None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
 from tests.webapp.store.queries import rows_read
 from webapp.agents.claude_code.unwritten import WORDS
@@ -9,6 +12,7 @@ from webapp.agents.records import Usage
 from webapp.app import App
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.session.session import Session
+from webapp.services.session.times import to_ms
 
 
 class TestAppendBatch:
@@ -38,6 +42,17 @@ class TestAppendBatch:
             for s in ("one", "many", "some")
         ]
         assert dumps[0] == dumps[1] == dumps[2]
+
+    def test_is_no_activity_yet_to_come(self, app: App) -> None:
+        """A session that was appended to before the clock was set back is active when it is appended to again."""
+        past, to_come = (datetime(year, 1, 1, tzinfo=UTC) for year in (2026, 2040))
+        app.ingest.ensure("s", "claude-code")
+        shown = []
+        for n, now in enumerate((to_come, past)):
+            app.environment.clock = lambda now=now: to_ms(now)  # type: ignore[misc]
+            app.ingest.append_records("s", [replace(entry(n + 1, user(f"go {n}")), at=now)])
+            shown.append(app.sessions.get("s").last_activity)
+        assert shown == ["2040-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z"]
 
     def test_excludes_unsent_reasoning_from_the_total(self, app: App) -> None:  # X11
         """Reasoning that is not sent again would overstate the next call."""

@@ -14,6 +14,7 @@ from webapp.app import App
 from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.events import CacheExpired, ContextPruned, Event
 from webapp.services.session.session import Session
+from webapp.services.session.times import iso
 
 MINUTE = 60_000
 BRIEF, HOUR = 5 * MINUTE, 60 * MINUTE
@@ -123,6 +124,19 @@ class TestAutomaticPruning:
         events = heard(app)
         app.ingest.append_messages(session, [words(99, 10)])
         assert len(pruned(events)) == 1
+
+    def test_waits_for_no_call_of_a_clock_that_was_set_back(self, app: App, clock: Clock) -> None:  # X26
+        """A call that is yet to come keeps no cache warm, and the next one counts from when it is made."""
+        session = automatic(app)
+        clock.later(24 * 60)
+        call(app, session, 98, tokens=10)
+        clock.later(-24 * 60)
+        before = app.sessions.get(session).cache
+        call(app, session, 99, tokens=10)
+        after = app.sessions.get(session).cache
+        assert before is not None
+        assert after is not None
+        assert (before.cold, after.cold, after.called_at) == (True, False, iso(clock.now))
 
     def test_waits_an_hour_where_the_usage_says_so(self, app: App, clock: Clock) -> None:  # X26
         """A call wrote to the cache for an hour."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from webapp.services.session.times import from_ms, iso, now_ms, to_ms
+from webapp.services.session.times import from_ms, iso, latest, now_ms, to_ms
 
 
 class TestClock:
@@ -24,6 +24,11 @@ class TestClock:
         first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)
         assert iso(to_ms(first)) == "0001-01-01T00:00:00.000Z"
         assert iso(to_ms(last)) == "9999-12-31T23:59:59.999Z"
+
+    def test_takes_no_time_to_come_for_the_latest(self) -> None:
+        """Events are in the past; a time from before the clock was set back is forgotten."""
+        assert [latest(5, at, 10) for at in (3, 7, 12)] == [5, 7, 10]
+        assert latest(99, 7, 10) == 7
 
     def test_converts_other_zones_to_utc(self) -> None:
         """A time without a zone is taken as UTC."""
