@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
 from tests.webapp.store.queries import rows_read
@@ -12,7 +13,11 @@ from webapp.agents.records import Usage
 from webapp.app import App
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.session.session import Session
-from webapp.services.session.times import to_ms
+
+
+def ms_of(at: datetime) -> int:
+    """Return a time in milliseconds, for a clock that stands still."""
+    return round(at.timestamp() * 1000)
 
 
 class TestAppendBatch:
@@ -49,7 +54,7 @@ class TestAppendBatch:
         app.ingest.ensure("s", "claude-code")
         shown = []
         for n, now in enumerate((to_come, past)):
-            app.environment.clock = lambda now=now: to_ms(now)  # type: ignore[misc]
+            app.environment.clock = partial(ms_of, now)
             app.ingest.append_records("s", [replace(entry(n + 1, user(f"go {n}")), at=now)])
             shown.append(app.sessions.get("s").last_activity)
         assert shown == ["2040-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z"]
