@@ -79,12 +79,13 @@ def status() -> int:
     for source in agent_config.integrations():
         try:
             path, parts = agent_config.installed(source, os.environ)
+            is_old = bool(parts and agent_config.installing(source, os.environ, program()).diff)
         except CoppiceError as error:  # the other agents are shown all the same
             failed = True
             echo(f"{source}: unknown, {error}")
         else:
             said = ", ".join(parts) if parts else "not installed"
-            if parts and agent_config.installing(source, os.environ, program()).diff:
+            if is_old:
                 said += f", not up to date: run `coppice hooks install --agent {source}`"
             echo(f"{source}: {said} ({path})")
     return int(failed)

@@ -30,6 +30,24 @@ class TestStatus:
         )
         assert lines["codex"].startswith("PreCompact, SessionStart, UserPromptSubmit (")
 
+    def test_shows_the_others_if_one_could_not_be_installed_again(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X20
+        """A number that JSON cannot hold was added after the installation."""
+        for name in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPPICE_HINTS"):
+            monkeypatch.setenv(name, str(tmp_path))
+        assert run("hooks", "install", "--yes").code == 0
+        settings = tmp_path / "settings.json"
+        text = settings.read_text()
+        settings.write_text(
+            re.sub(r'"[^"]*( hook claude-code)"', r'"/old/coppice\1"', "{" + '"a": 1e400,' + text[1:])
+        )
+        done = run("hooks", "status")
+        lines = dict(line.split(": ", 1) for line in done.out.splitlines())
+        assert done.code == 1
+        assert lines["claude-code"].startswith(f"unknown, {settings}: the settings have a number")
+        assert lines["codex"].startswith("not installed")
+
     def test_says_which_have_to_be_installed_again(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X20
