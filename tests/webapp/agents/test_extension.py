@@ -370,12 +370,13 @@ def test_a_refused_edit_leaves_the_messages_of_pi_as_they_are(folder: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "session", ["a:b", "a_b", "a%3a%b", "a/../b", "\N{PARTY POPPER}é\N{ARABIC-INDIC DIGIT TWO}"]
+    "session",
+    ["a:b", "a_b", "a%3a%b", "a/../b", "\N{PARTY POPPER}é\N{ARABIC-INDIC DIGIT TWO}", "a" * 300, "é" * 150],
 )
 def test_a_session_has_files_of_its_own_under_any_name(session: str, folder: Path) -> None:  # X27
     """Server and extension agree on the names of the files."""
     hints.write(session, hints.EDITS, {"version": "own", "edits": {"toolResult:a": {"output": "own"}}})
-    for other in {"a:b", "a_b", "a%3a%b", "a/../b", "a_.._b"} - {session}:
+    for other in {"a:b", "a_b", "a%3a%b", "a/../b", "a_.._b", "a" * 301, "é" * 151} - {session}:
         hints.write(other, hints.EDITS, {"version": other, "edits": {"toolResult:a": {"output": other}}})
     [made] = run("pi", PI.replace('"s"', json.dumps(session)), folder, FIRST)
     assert made[2]["content"] == [{"type": "text", "text": "own"}]

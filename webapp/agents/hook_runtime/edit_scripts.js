@@ -1,5 +1,6 @@
 // Reads the edit script that the server wrote for a session, and notes which one a call is sent with. Installing an
 // extension puts this in the place where the extension imports it, because agents load one file.
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,8 +8,9 @@ const FOLDER = "HINTS_FOLDER";
 
 function fileOf(session, kind) {
   const part = (c) => (/[\p{L}\p{N}_.-]/u.test(c) ? c : `%${c.codePointAt(0).toString(16)}%`);
-  const name = [...session].map(part).join("").slice(0, 200);
-  return join(FOLDER, `${name}.${kind}.json`);
+  const name = [...session].map(part).join("");
+  const short = Buffer.byteLength(name) > 200 ? `%${createHash("sha256").update(name).digest("hex")}` : name;
+  return join(FOLDER, `${short}.${kind}.json`);
 }
 
 const isText = (value) => typeof value === "string";

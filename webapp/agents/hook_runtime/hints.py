@@ -14,6 +14,8 @@ HINT, EDITS, STATE = "hint", "edits", "state"
 # The edit script with which the last call of a session was sent, by the proxy or by the agent's own process; in the
 # folder of the proxy, the file that stops all pruning.
 ACTIVE, KILLED = "active", "stop-pruning"
+# In bytes; file systems allow 255 with the kind and the number of the process.
+LONGEST_NAME = 200
 
 
 def folder() -> str:
@@ -44,9 +46,13 @@ def proxy_folder() -> str:
 def path(session: str, kind: str, within: str | None = None) -> str:
     """Return the file of a kind for a session, which no other session has.
 
-    Characters that file names cannot have are written as their numbers.
+    Characters that file names cannot have are written as their numbers, and a name that would be too long as its hash.
     """
-    name = "".join(c if c.isalnum() or c in "-._" else f"%{ord(c):x}%" for c in session)[:200]
+    name = "".join(c if c.isalnum() or c in "-._" else f"%{ord(c):x}%" for c in session)
+    if len(name.encode()) > LONGEST_NAME:
+        import hashlib  # agents give short names
+
+        name = f"%{hashlib.sha256(name.encode()).hexdigest()}"
     return os.path.join(within or folder(), f"{name}.{kind}.json")
 
 
