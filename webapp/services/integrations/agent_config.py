@@ -114,7 +114,7 @@ def apply(change: Change, *, remember: bool) -> None:
                 _forget_scripts()
             return
         if remember:
-            Path(hints.folder()).mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make_folder_of_hints()
             original = _original(change.agent, change.path, change.before)
             hints.write(
                 change.agent,
@@ -139,6 +139,15 @@ def _original(source: str, path: Path, text: str | None) -> str | None:
         if isinstance(original, str):  # without a text there was no file, or the record of it is damaged
             return original
     return integration.remove(text)
+
+
+def _make_folder_of_hints() -> None:
+    """Create the folder of the hints, without which the part that is added would do nothing. Raises Conflict."""
+    folder = Path(hints.folder())
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Conflict(f"the folder {folder} cannot be created: {error.strerror}") from error
 
 
 def _forget_scripts() -> None:

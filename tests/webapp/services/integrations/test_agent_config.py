@@ -130,6 +130,13 @@ class TestInstalling:
         with pytest.raises(Conflict, match=r"a-file.json cannot be written"):
             agent_config.apply(moved, remember=False)
 
+    def test_names_a_folder_of_hints_that_cannot_be_created(self, settings: Path, tmp_path: Path) -> None:
+        """The settings stay as they are: hooks without hints would do nothing."""
+        (tmp_path / "hints").touch()
+        with pytest.raises(Conflict, match=f"the folder {tmp_path}/hints cannot be created: File exists"):
+            install(settings)
+        assert settings.read_text() == TEXT
+
     def test_refuses_an_unknown_agent(self) -> None:
         """The error lists the known agents."""
         with pytest.raises(Invalid, match="claude-code"):
