@@ -14,13 +14,19 @@ OF_EACH_TYPE: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def damaged(value: Any) -> Iterator[bytes]:
-    """Yield the file of a JSON object after each damage."""
+def damaged_objects(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an object with each of its values replaced by each type, and without each of its fields."""
     for place in places(value):
-        for odd in OF_EACH_TYPE:
-            yield json.dumps(replaced(value, place, odd)).encode()
+        if place:
+            yield from (replaced(value, place, odd) for odd in OF_EACH_TYPE)
     for name in value:
-        yield json.dumps({key: one for key, one in value.items() if key != name}).encode()
+        yield {key: one for key, one in value.items() if key != name}
+
+
+def damaged(value: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the file of a JSON object after each damage."""
+    for one in (*damaged_objects(value), *OF_EACH_TYPE):
+        yield json.dumps(one).encode()
     whole = json.dumps(value).encode()
     yield from (
         b"",

@@ -94,11 +94,17 @@ class LineReader:
         yield self._chunk(tail, records, restarted)
 
     def _opened(self) -> tuple[FileTail, bool]:
-        """Go to the stored position; return the lines from there, and True if the file was replaced."""
-        position = (
-            FilePosition.from_dict(self._position["mark"]) if "mark" in self._position else FilePosition()
-        )
-        restarted = not catch_up(self._file.path, position, self._decoder)
+        """Go to the stored position; return the lines from there, and True if they are read from the start again.
+
+        They are if the file was replaced, or if the position is damaged: then it could never be read on.
+        """
+        position, restarted = FilePosition(), False
+        if self._position:
+            try:
+                position = FilePosition.from_dict(self._position.get("mark"))
+            except ValueError:
+                restarted = True
+        restarted = restarted or not catch_up(self._file.path, position, self._decoder)
         if restarted:
             self._decoder, position = self._make(self._file), FilePosition()
         self._tail = FileTail(self._file.path, position)

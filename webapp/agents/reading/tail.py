@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 MAX_LINE = 32 << 20
 BLOCK = 1 << 18
+MOST_BYTES = 1 << 60  # no file is longer
 _HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the position
 _KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being read again
 
@@ -66,9 +67,17 @@ class FilePosition:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> FilePosition:
-        """Return what `to_dict` wrote; unknown keys are ignored."""
-        return cls(int(data["offset"]), int(data["line"]), str(data["fingerprint"]))
+    def from_dict(cls, data: Any) -> FilePosition:
+        """Return what `to_dict` wrote; unknown keys are ignored.
+
+        Raises:
+            ValueError: it wrote nothing of this shape.
+        """
+        match data:
+            case {"offset": int(offset), "line": int(line), "fingerprint": str(fingerprint)}:
+                if 0 <= offset <= MOST_BYTES and 0 <= line <= MOST_BYTES:
+                    return cls(offset, line, fingerprint)
+        raise ValueError("it is no position in a file")
 
 
 class Splitter:

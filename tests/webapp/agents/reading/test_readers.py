@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Message, Text
+from tests.damages import damaged_objects
 from tests.webapp.agents.samples import grow, said, samples_of
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
@@ -110,6 +111,16 @@ class TestLines:
         [again] = (reader if kept else opened(path, chunk.position)).read()
         assert again.restarted
         assert said(again.records) == [("user", "1 other")]
+
+    def test_behind_a_damaged_position_come_again_from_the_first(self, tmp_path: Path) -> None:
+        """A position that cannot be read would keep its file from being followed for good."""
+        path = tmp_path / "a.jsonl"
+        grow(path, b"a\n")
+        [whole] = opened(path).read()
+        grow(path, b"b\n")
+        for position in damaged_objects(whole.position):
+            [chunk] = opened(path, position).read()
+            assert [words for _, words in said(chunk.records)] in (["1 a", "2 b"], ["2 b"]), position
 
     def test_on_which_the_decoder_fails_are_skipped(self, tmp_path: Path) -> None:
         """The row is reported with its line and the error; its neighbours are used."""
