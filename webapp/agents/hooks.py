@@ -115,11 +115,10 @@ def _dump(settings: Settings, before: str | None) -> str:
     before = before or ""
     found = re.search(r"\n([ \t]+)\S", before)
     indent = found[1] if found else "  "
+    # Python reads 1e400 and NaN, but writes for them what no agent reads.
     try:
         text = json.dumps(settings, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
-    except (
-        ValueError
-    ):  # Python reads 1e400 and NaN, but an agent would read no settings with what it writes for them
+    except ValueError:
         raise Malformed("the settings have a number that JSON cannot hold; correct it first") from None
     if not _is_whole(text):
         text = json.dumps(settings, indent=indent) + "\n"

@@ -133,14 +133,14 @@ class Webhooks(Subject):
     def due(self, now: int) -> list[DeliveryRow]:
         """Return the oldest of the due deliveries of each active webhook; one that waits for a retry holds up none.
 
-        One that would wait for longer than any does is due: it was stored while the clock was wrong.
+        One that would wait for twice as long as any does is due: it was stored while the clock was wrong.
         """
         sql = (
             f"SELECT {_DELIVERY} FROM webhook_deliveries WHERE id IN (SELECT MIN(d.id) FROM webhook_deliveries d "
             "JOIN webhooks w ON w.id = d.webhook WHERE w.active = 1 AND (d.next_at <= ? OR d.next_at > ?) "
             "GROUP BY d.webhook) ORDER BY id"
         )
-        return [DeliveryRow(*row) for row in self._db.rows(sql, (now, now + 1000 * LONGEST_WAIT))]
+        return [DeliveryRow(*row) for row in self._db.rows(sql, (now, now + 2_000 * LONGEST_WAIT))]
 
     def next_at(self) -> int | None:
         """Return when the next delivery is due, in milliseconds; None if none waits."""

@@ -58,10 +58,8 @@ class ContextService:
         environment.bus.subscribe(self._on_event)
 
     def _on_event(self, event: Event) -> None:
-        if (
-            isinstance(event, SessionDeleted)
-            and (key := self._cached.pop(event.session_id, None)) is not None
-        ):
+        key = self._cached.pop(event.session_id, None) if isinstance(event, SessionDeleted) else None
+        if key is not None:
             self._cache.forget(key)
 
     def get(self, session_id: str, format: str | None = None) -> Context:

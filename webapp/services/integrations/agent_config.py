@@ -102,9 +102,8 @@ def apply(change: Change, *, remember: bool) -> None:
     Raises:
         Conflict: the file cannot be written, or is not the one from which the change was made any more.
     """
-    if (
-        _text(change.path) != change.before
-    ):  # the agent itself writes its settings, also while a person is asked
+    # The agent writes its settings too, also while a person is asked.
+    if _text(change.path) != change.before:
         raise Conflict(f"{change.path} was changed meanwhile, so nothing was written; run the command again")
     path = change.path.resolve()
     try:
