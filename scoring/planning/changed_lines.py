@@ -22,7 +22,7 @@ def changed_lines(history: History, stays: Sequence[int]) -> dict[int, Changed]:
     in_order = cache(partial(_lines_in_order, history))  # the same reading comes before several edits
     for events in events_by_file(history).values():
         for number, (call, _, edit, _) in enumerate(events):
-            if edit is None or stays[call]:
+            if edit is None or edit.unseen or stays[call]:
                 continue
             for _, shown, other, _ in events[:number]:
                 if other is None and stays[shown]:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from scoring.history import RUN, CallCue, Edit, History, own_name, same_files
 
+MOST_EDITS = 50  # that one reading is examined for; it would hardly stay beside more
+
 
 class FileEvent(NamedTuple):
     """A read or change of a file: positions of the call and its result, and the edit (None for a read).
@@ -92,17 +94,20 @@ def _changed_unseen(history: History, events: Sequence[FileEvent]) -> Iterator[t
 
     An edit that replaced the whole file is the last one of the readings before it.
     """
-    readings: list[tuple[int, str]] = []
+    edits = [one for one in events if one.edit is not None and one.edit.unseen]
+    later = 0
     for call, result, edit, looks in events:
-        if looks:
-            content = history.features[result].content
-            readings.append((call, content.names if content is not None else ""))
-        elif edit is not None and edit.unseen:
-            yield from (
-                (reading, call) for reading, names in readings if all(name in names for name in edit.names)
-            )
-            if edit.whole:
-                readings.clear()
+        if edit is not None and edit.unseen:
+            later += 1
+        if not looks:
+            continue
+        content = history.features[result].content
+        names = content.names if content is not None else ""
+        for by, _, after, _ in edits[later : later + MOST_EDITS]:
+            if after is not None and all(name in names for name in after.names):
+                yield call, by
+            if after is not None and after.whole:
+                break
 
 
 def _removed(edit: Edit, shown: frozenset[int], known: Mapping[int, object]) -> Collection[int]:

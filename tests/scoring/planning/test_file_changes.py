@@ -10,7 +10,7 @@ from scoring.history import History
 from scoring.messages import Message
 from scoring.planning import plan_prune
 from scoring.planning.changed_lines import changed_lines
-from scoring.planning.file_changes import taken_back
+from scoring.planning.file_changes import MOST_EDITS, taken_back
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, user
 from tests.scoring.planning.stages.sessions import answered, asked, ran, read
@@ -164,6 +164,11 @@ class TestCommands:
         for n in (1, 3, 5):
             logs += [*ran(f"{n}", "make > out.log", ""), *ran(f"{n + 1}", "cat out.log", FIRST)]
         assert pairs(*logs) == {(2, 4), (6, 8)}
+
+    def test_tie_a_reading_to_the_next_of_many(self) -> None:
+        """The pairs of a file that is read and changed thousands of times would fill the memory."""
+        changes = [one for n in range(200) for one in ran(f"{n}", "sed -i 4d /repo/a.py", "")]
+        assert pairs(*self.SHOWN, *changes) == {(0, n) for n in range(2, 2 + 2 * MOST_EDITS, 2)}
 
     def test_mark_whole_lines_that_a_script_replaces(self) -> None:  # X23
         """As an edit does: the reading stays, with its old lines marked."""
