@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 
+import pytest
 from playwright.sync_api import Error, Page, Request, expect
 
 from tests.browser.waiting import drawn, hold, hold_joining, holds, intercept, until, without_live_connection
@@ -32,6 +33,18 @@ BURST = """async session => {
   const { live } = await import("/static/shared/socket.js");
   for (let i = 0; i < 20; i++)
     live.dispatchEvent(new CustomEvent("messages:appended", { detail: { session_id: session } }));
+}"""
+# The inherited properties of the widget's texts.
+LETTERS = """box => [box, ...box.querySelectorAll("p, dt, dd, span, button")].map(one => {
+  const style = getComputedStyle(one);
+  return ["fontFamily", "fontSize", "fontStyle", "lineHeight", "letterSpacing", "wordSpacing", "textTransform",
+    "textIndent", "textShadow", "whiteSpace", "direction", "cursor"].map(name => style[name]).join();
+})"""
+# True where all parts but the mark of what exceeds the limit are inside the widget.
+INSIDE = """e => {
+  const edge = e.getBoundingClientRect().right;
+  const parts = [...e.shadowRoot.querySelectorAll("section, p, dl, dd, button, .gauge-track")];
+  return parts.every(part => part.getBoundingClientRect().right <= edge + 0.5);
 }"""
 STATUS = "document.querySelector('context-manager-widget').getStatus()"
 
@@ -194,6 +207,45 @@ class TestTheWidget:
         box = page.locator("context-manager-widget .widget")
         assert box.evaluate("box => box.getRootNode() instanceof ShadowRoot")
         expect(box).to_have_css("border-radius", "6px")
+
+    def test_takes_no_letters_or_direction_from_its_page(self, page: Page, server: Server) -> None:  # B17
+        """Every element of a page, also in a shadow root, inherits from it unless its own style says otherwise."""
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, managed(server, 60))
+        box = page.locator("context-manager-widget .widget")
+        expect(box.get_by_role("meter")).to_be_visible()
+        before = box.evaluate(LETTERS)
+        page.evaluate(
+            "style => document.querySelector('context-manager-widget').style.cssText = style",
+            "font: italic 30px/3 cursive; letter-spacing: 5px; word-spacing: 9px; text-transform: uppercase;"
+            "text-indent: 60px; text-shadow: 2px 2px red; white-space: nowrap; direction: rtl; cursor: wait",
+        )
+        assert box.evaluate(LETTERS) == before
+        left = "e => e.getBoundingClientRect().left"
+        assert box.locator(".gauge-part").first.evaluate(left) == box.locator(".gauge-track").evaluate(left)
+
+    def test_is_hidden_with_a_hidden_part_of_its_page(self, page: Page, server: Server) -> None:
+        """The page that embeds it can still hide it, and choose its colour scheme."""
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, managed(server, 2, tokens=50))
+        box = page.locator("context-manager-widget .widget")
+        expect(box).to_be_visible()
+        page.evaluate("document.querySelector('main').style.visibility = 'hidden'")
+        expect(box).to_be_hidden()
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        expect(box).to_have_css("color-scheme", "dark")
+
+    @pytest.mark.parametrize("width", [120, 160])
+    def test_fits_a_narrow_column(self, page: Page, server: Server, width: int) -> None:
+        """Nothing is wider than its place, and the button is as high as its words."""
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, managed(server, 60))
+        widget = page.locator("context-manager-widget")
+        expect(widget.get_by_role("alert")).to_be_visible()
+        widget.evaluate("(e, width) => e.style.width = `${width}px`", width)
+        assert widget.evaluate(INSIDE)
+        button = widget.get_by_role("button")
+        assert button.evaluate("e => e.scrollHeight <= e.clientHeight")
 
     def test_reports_an_unknown_session(self, page: Page, server: Server) -> None:
         """An unknown id is reported instead of numbers, with the page that has the right one."""
