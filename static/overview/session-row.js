@@ -30,15 +30,16 @@ const FILLING = ["c-trend", "c-growth", "c-left", "c-prunes"].map((name) => html
 export function projectRow({ head, key, label, path, count, above, folded }, index) {
   const name = head === "orphans" ? `${counted(count, "sub-agent")} of sessions that are not here` : label;
   return html`<tr class="project" role="row" aria-rowindex=${index} data-key=${key} data-kind=${head}>
-    <td role="cell" colspan=${ALWAYS_SHOWN}><button class="bare fold" data-act=${head} data-key=${key}
-        aria-expanded=${!folded}>${icon(folded ? "right" : "down")}${name || "No project folder"}</button>
+    <td role="cell" colspan=${ALWAYS_SHOWN}><div class="project-line">
+      <button class="bare fold" data-act=${head} data-key=${key} aria-expanded=${!folded}
+        >${icon(folded ? "right" : "down")}${name || "No project folder"}</button>
       ${
         head === "project" &&
         html`${path && html`<span class="muted small path" title=${path}>${path}</span>`}
           <span class="muted small">${counted(count, "session")}</span>
           ${above > 0 && html`<span class="warned small">${number(above)} above target</span>`}`
       }
-    </td>${FILLING}
+    </div></td>${FILLING}
   </tr>`;
 }
 

@@ -35,6 +35,12 @@ ACTIVE = """async ([id, at]) => {
 }"""
 
 
+# True where the drawn rows reach to the lower edge of the window.
+ROWS_BELOW_THE_VIEW = """() => {
+  const ends = [...document.querySelectorAll("tr.session-row")].map(row => row.getBoundingClientRect().bottom);
+  return Math.max(...ends) >= innerHeight;
+}"""
+
 EVIL = "<img src=x onerror=alert(1)> & <b>bold</b>"
 
 
@@ -222,6 +228,18 @@ class TestTheTable:
         page.get_by_label("Filter sessions").fill("session 100")
         expect(rows).to_have_count(1)
 
+    def test_fills_the_view_at_another_width(self, page: Page, server: Server) -> None:
+        """The lower rows of a wide window take the place of cards: no part of the view is left without rows."""
+        for i in range(230):
+            server.app.sessions.create(title=f"Session {i:03}", model="gpt-5.1")
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(f"{server.url}/?sort=title")
+        expect(page.get_by_text("230 sessions")).to_be_visible()
+        page.evaluate("scrollTo(0, 8000)")
+        holds(page, ROWS_BELOW_THE_VIEW)
+        page.set_viewport_size({"width": 1280, "height": 2000})
+        holds(page, ROWS_BELOW_THE_VIEW)
+
     def test_moves_the_focus_with_the_keys(self, page: Page, server: Server) -> None:
         """The key j goes on to rows that were not drawn before."""
         for i in range(60):
@@ -283,6 +301,22 @@ class TestTheTable:
         expect(page.locator("tr.session-row")).to_have_count(1)
         page.reload()
         expect(heads).to_have_count(2)
+
+    @pytest.mark.parametrize("width", [390, 768, 1280])
+    def test_counts_beside_the_longest_folder(
+        self, page: Page, server: Server, folder: ClaudeFolder, width: int
+    ) -> None:
+        """The name of a folder is cut before the number of its sessions, and the path before the name."""
+        name = "a-folder-whose-name-goes-on-" * 4
+        folder.transcript(f"/home/me/somewhere/{name}").user("Fix the parser")
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(f"{server.url}/?by=project")
+        head = page.locator("tr.project")
+        expect(head.get_by_text("1 session")).to_be_in_viewport(ratio=1)
+        button = head.get_by_role("button")
+        expect(button).to_be_in_viewport(ratio=1)
+        if head.locator(".path").evaluate("e => e.clientWidth > 0"):
+            assert button.evaluate("e => e.scrollWidth <= e.clientWidth")
 
     def test_shows_one_list_in_a_chosen_order(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
         """Groups that were not chosen themselves give way to it; chosen ones rank by their first session."""
