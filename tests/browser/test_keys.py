@@ -8,6 +8,7 @@ from itertools import pairwise
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.session_page import open_and_settle
+from tests.browser.waiting import holds
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -16,6 +17,15 @@ PLACE = """() => {
   const { top, bottom, left } = document.activeElement.getBoundingClientRect();
   const isInBar = document.activeElement.closest(".top") !== null;
   return { top: top + scrollY, bottom: bottom + scrollY, left, isInBar };
+}"""
+
+
+# Whether the element with the focus is whole in view inside the box around it that scrolls, and not under its head.
+WHOLE = """box => {
+  const [it, around] = [document.activeElement, document.querySelector(box)];
+  const [{ top, bottom, left, right }, edge] = [it.getBoundingClientRect(), around.getBoundingClientRect()];
+  const at = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return left >= edge.left && right <= edge.right && it.contains(at);
 }"""
 
 
@@ -92,3 +102,31 @@ class TestTabOnANarrowPage:
         lefts = [one["left"] for one in found if one["top"] == found[-1]["top"]]
         assert len(lefts) > 1
         assert lefts == sorted(lefts)
+
+
+class TestTabInABoxThatScrolls:
+    """The control with the focus in a row or table that is only in part in view."""
+
+    def test_shows_a_chip_whole(self, page: Page, server: Server) -> None:
+        """A chip at the edge, which browsers leave as it is, is brought into view."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        open_and_settle(page, f"{server.url}/sessions/{managed(server, 30, tokens=300)}")
+        chips = page.locator(".chart-steps .chip")
+        expect(chips.nth(3)).to_be_attached()
+        chips.first.focus()
+        for n in range(1, 4):
+            page.keyboard.press("Tab")
+            expect(chips.nth(n)).to_be_focused()
+            holds(page, WHOLE, ".chart-steps")
+
+    def test_shows_a_button_below_the_head_of_a_table(self, page: Page, server: Server) -> None:
+        """Going up, a button is not left below the head that stays in view."""
+        page.goto(f"{server.url}/settings")
+        buttons = page.locator(".models-scroll tbody button")
+        page.locator("models-table").scroll_into_view_if_needed()
+        expect(buttons.nth(30)).to_be_attached()
+        buttons.nth(30).focus()
+        for n in range(29, 0, -1):
+            page.keyboard.press("Shift+Tab")
+            expect(buttons.nth(n)).to_be_focused()
+            holds(page, WHOLE, ".models-scroll")
