@@ -133,11 +133,16 @@ export function timeOfDay(iso, now) {
   return (then.getFullYear() === here.getFullYear() ? otherDay : otherYear).format(ms);
 }
 
-/** Money, with up to four decimals for small amounts, and "~" if its tokens are estimated.
+/** The least amount of money that is written out. */
+const LEAST = 0.0001;
+
+/** Money, with up to four decimals for small amounts, and "~" if its tokens are estimated. What would be
+ * rounded to nothing is less than the least amount.
  * @param {number} value @param {string} currency @param {string} [certainty] of the tokens that it pays */
 export function money(value, currency, certainty) {
   const maximumFractionDigits = Math.abs(value) >= 1 ? 2 : Math.abs(value) >= 0.01 ? 3 : 4;
   const format = { style: /** @type {const} */ ("currency"), currency, maximumFractionDigits };
+  if (value > 0 && value < LEAST / 2) return `<${formatOf(format).format(LEAST)}`;
   return (isRough(value, certainty) ? "~" : "") + formatOf(format).format(value);
 }
 

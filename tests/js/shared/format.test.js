@@ -81,7 +81,12 @@ describe("numbers", () => {
   });
   it("agree with their noun", () =>
     assert.deepEqual([counted(1, "message"), counted(2, "message")], ["1 message", "2 messages"]));
-  it("of money are never rounded to zero", () => assert.equal(money(0.0042, "USD"), "$0.0042"));
+  it("of money are never rounded to zero", () => {
+    assert.equal(money(0.0042, "USD"), "$0.0042");
+    assert.equal(money(0.00005, "USD", "estimated"), "~$0.0001");
+    assert.equal(money(0.000018, "USD", "estimated"), "<$0.0001");
+    assert.equal(money(0, "USD", "estimated"), "$0.00");
+  });
 });
 
 describe("times", () => {
