@@ -10,7 +10,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf, titleOf } from "../shared/session-facts.js";
-import { optionElements } from "../shared/session-parts.js";
+import { optionElements, sessionOptions } from "../shared/session-parts.js";
 import { agoTime, beginOf } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { ROLE_OPTIONS } from "../shared/words.js";
@@ -115,9 +115,7 @@ class CoppiceSearch extends ReadingElement {
     const hits = this.#hits ?? [];
     const more = this.#next !== null ? ", the best matches of more" : "";
     const { q, session, role, tool, since, until } = this.#asked;
-    /** @type {[string, string][]} */
-    const sessions = [["", "All sessions"], ...this.#sessions.map(named)];
-    if (session && !sessions.some(([id]) => id === session)) sessions.push([session, session]);
+    const sessions = sessionOptions(this.#sessions, session, titleOf, [["", "All sessions"]]);
     return html`<div class="page-head">
         <h1>Search</h1>
         <span class="muted">all messages of all sessions, pruned or not</span>
@@ -128,7 +126,7 @@ class CoppiceSearch extends ReadingElement {
         <span class="muted" role="status">${this.#hits && `${counted(hits.length, "message")}${more}`}</span>
       </div>
       <div class="row toolbar search-limits" role="group" aria-label="Limit the search">
-        <select name="session" aria-label="Session">${optionElements(sessions, session)}</select>
+        <select name="session" aria-label="Session">${sessions}</select>
         <select name="role" aria-label="Role">${optionElements(ROLE_OPTIONS, role)}</select>
         <input type="text" name="tool" .value=${tool} placeholder="All tools" aria-label="Tool"
           spellcheck="false" autocomplete="off">
@@ -172,8 +170,5 @@ const ofDays = ({ since, until, ...rest }) => ({
   since: since && beginOf(since),
   until: until && beginOf(until, 1),
 });
-
-/** @param {Api.Session} session @returns {[string, string]} */
-const named = (session) => [session.id, titleOf(session)];
 
 customElements.define("coppice-search", CoppiceSearch);

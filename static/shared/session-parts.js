@@ -52,6 +52,16 @@ export const optionElements = (choices, chosen) =>
     ([value, label]) => html`<option value=${value} .selected=${value === chosen}>${label}</option>`,
   );
 
+/** The options of a <select> of sessions. One that is chosen by the address, but is not among those that were
+ * read, is named by its id. @param {Api.Session[]} sessions @param {string} chosen
+ * @param {(session: Api.Session) => string} name @param {[value: string, label: string][]} [first] */
+export function sessionOptions(sessions, chosen, name, first = []) {
+  /** @type {[string, string][]} */
+  const choices = [...first, ...sessions.map((one) => /** @type {[string, string]} */ ([one.id, name(one)]))];
+  const isKnown = choices.some(([value]) => value === chosen);
+  return optionElements(isKnown || !chosen ? choices : [...choices, [chosen, chosen]], chosen);
+}
+
 /** The source of a limit with its date; of a page of a provider its name, which leads there.
  * @param {{ source: import("./html.js").Html, date: string | null }} limit */
 export function sourceOf({ source, date }) {

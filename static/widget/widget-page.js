@@ -9,7 +9,7 @@ import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { titleOf } from "../shared/session-facts.js";
-import { optionElements } from "../shared/session-parts.js";
+import { sessionOptions } from "../shared/session-parts.js";
 import "./context-manager-widget.js";
 
 const SHOWN_SESSIONS = 200;
@@ -67,10 +67,8 @@ class WidgetPage extends ReadingElement {
   /** @param {Api.Session[]} sessions */
   #ofSessions(sessions) {
     if (sessions.length === 0) return NONE;
-    /** @type {[string, string][]} */
-    const choices = sessions.map((session) => [session.id, titleOf(session)]);
     return html`<div class="row toolbar">
-        <select aria-label="Session">${optionElements(choices, this.#chosen)}</select>
+        <select aria-label="Session">${sessionOptions(sessions, this.#chosen, titleOf)}</select>
       </div>
       <context-manager-widget session=${this.#chosen}></context-manager-widget>
       <h2>On another site</h2>

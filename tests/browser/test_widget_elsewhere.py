@@ -193,6 +193,16 @@ class TestItsPage:
             page.locator("widget-page").get_by_role("link", name="Sessions").click()
             expect(page.get_by_role("button", name="Start the demo session")).to_be_visible()
 
+    def test_names_a_session_that_is_not_among_the_latest(self, page: Page, tmp_path: Path) -> None:
+        """The select shows the session of the address, also where its list is too short to have it."""
+        with running_server(tmp_path) as server:
+            first = managed(server, 2, tokens=50, title="The first of all")
+            for i in range(200):
+                server.app.sessions.create(title=f"A later one {i}", model="gpt-5.1")
+            page.goto(f"{server.url}/widget?session={first}")
+            expect(page.get_by_label("Session")).to_have_value(first)
+            expect(page.locator("context-manager-widget dd").first).to_have_text("2")
+
     @pytest.mark.parametrize("theme", ["light", "dark"])
     def test_fits_a_phone(self, page: Page, tmp_path: Path, theme: str) -> None:
         """A long title does not widen the page, and axe finds no violation."""
