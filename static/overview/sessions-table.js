@@ -1,8 +1,8 @@
 // <sessions-table></sessions-table>
 //
-// The table of sessions. Only rows near the view, and the one with the focus, are in the page. Property
-// `value`: the entries in order, the sorted column, and the shortened titles. The order changes only while
-// neither pointer nor focus is in the table. A click on a row opens its session.
+// The table of sessions. Only rows near the view, and the one with the focus, are in the page; a print has
+// all. Property `value`: the entries in order, the sorted column, and the shortened titles. The order changes
+// only while neither pointer nor focus is in the table. A click on a row opens its session.
 import "../shared/context-gauge.js";
 import "./trend-line.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -46,6 +46,7 @@ class SessionsTable extends CoppiceElement {
   #order = [];
   #heights = new Heights(ROW_PX);
   #width = 0;
+  #isPrinted = false;
 
   /** @param {TableValue} value */
   set value(value) {
@@ -59,6 +60,11 @@ class SessionsTable extends CoppiceElement {
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ { relatedTarget: to }) => {
         if (!(to instanceof Element && to.closest("tbody"))) this.requestUpdate();
+      });
+    for (const type of ["beforeprint", "afterprint"])
+      this.listen(window, type, () => {
+        this.#isPrinted = type === "beforeprint";
+        this.update();
       });
     const sizes = new ResizeObserver(() => {
       if (this.clientWidth === this.#width) return;
@@ -101,6 +107,7 @@ class SessionsTable extends CoppiceElement {
 
   /** The part of the list that is in view, in pixels from its beginning. @param {Entry[]} entries */
   #viewport(entries) {
+    if (this.#isPrinted) return { top: Number.NEGATIVE_INFINITY, bottom: Number.POSITIVE_INFINITY };
     const begin = this.querySelector("tbody")?.getBoundingClientRect().top ?? 0;
     const focused = document.activeElement?.closest("tr[data-key]");
     const key = focused instanceof HTMLElement && this.contains(focused) ? focused.dataset.key : "";

@@ -357,7 +357,9 @@ export class MessageList extends CoppiceElement {
     const { query, page, total, error, waiting } = this.#listing;
     const { selected } = this.#picked;
     const isPlanned = this.hasAttribute("plan-id");
-    return html`<section class="panel messages" aria-label="Messages" data-selecting=${selected.size > 0}>
+    const { from, to } = this.#viewport.span;
+    return html`<section class="panel messages" aria-label="Messages" data-selecting=${selected.size > 0}
+      data-drawn=${from > 0 || to < total ? "part" : "all"}>
       ${listHead(query, page?.counts, page?.tools ?? [])} ${pill(waiting)}
       ${error !== null && this.#problem(error)}
       <div role="table" aria-label="Messages" aria-rowcount=${page ? total + 1 : -1}>

@@ -345,6 +345,18 @@ class TestTheTable:
         assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
         page.emulate_media(media="screen")
 
+    def test_is_printed_with_all_rows(self, page: Page, server: Server) -> None:
+        """A print has the rows that a screen draws only once they are scrolled to."""
+        for i in range(100):
+            server.app.sessions.create(title=f"Session {i:03}", model="gpt-5.1")
+        page.goto(f"{server.url}/?sort=title")
+        expect(page.get_by_text("100 sessions")).to_be_visible()
+        expect(page.get_by_role("link", name="Session 099", exact=True)).to_have_count(0)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(page.locator("tr.session-row")).to_have_count(100)
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(page.get_by_role("link", name="Session 099", exact=True)).to_have_count(0)
+
     def test_aligns_long_numbers(self, page: Page, server: Server) -> None:
         """An estimate beside a limit of seven digits ends where the column does."""
         managed(server, 120, model="gpt-4.1")

@@ -598,6 +598,19 @@ class TestTextOfOtherScripts:
         assert box["left"] <= first["left"] < first["right"] <= box["right"]
         assert last["right"] <= box["left"]
 
+    def test_of_an_open_message_begins_at_the_right(self, page: Page, server: Server) -> None:
+        """Each paragraph of it is laid out in the direction of its own script."""
+        managed(server, 0, id="arabic")
+        words = "انقل خدمة الفواتير إلى billing.py ثم شغّل pytest -q"
+        server.app.ingest.append_messages("arabic", [{"role": "user", "content": words}])
+        page.goto(f"{server.url}/sessions/arabic")
+        page.locator(".m-open").click()
+        text = page.locator(".parts .prose")
+        expect(text).to_be_visible()
+        first, last, box = text.evaluate(LETTERS)
+        assert box["right"] - first["right"] < 8
+        assert last["left"] < first["left"]
+
     def test_begins_a_title_of_two_lines_at_the_right(self, page: Page, server: Server) -> None:
         """The heading of a session is laid out in the direction of its own script."""
         managed(server, 2, tokens=20, id="arabic", title="انقل خدمة الفواتير إلى الواجهة الجديدة. " * 4)
@@ -630,6 +643,22 @@ class TestOnPaper:
         assert beside
         assert above
         assert beside["x"] >= above["x"] + above["width"] or beside["y"] >= above["y"] + above["height"]
+
+    def test_has_no_blank_pages_in_place_of_rows(self, page: Page, server: Server) -> None:
+        """Of a long list the rows that are drawn are printed, one below the other, and it says that more are there."""
+        page.goto(f"{server.url}/sessions/{managed(server, 400, tokens=20)}")
+        expect(page.locator(".msg").first).to_be_visible()
+        page.emulate_media(media="print")
+        rows = page.locator("message-list .rows")
+        assert rows.evaluate("e => e.getBoundingClientRect().height") < 100 * 60
+        first, second = (rows.locator(".item").nth(n) for n in (0, 1))
+        ends, begins = first.bounding_box(), second.bounding_box()
+        assert ends
+        assert begins
+        assert begins["y"] == ends["y"] + ends["height"]
+        foot = page.locator("message-list .list-foot")
+        said = foot.evaluate("e => getComputedStyle(e, '::after').content")
+        assert said == '"Only the rows near the view are printed. An export has all messages."'
 
     def test_has_the_bars_and_the_values_of_settings(self, page: Page, server: Server) -> None:
         """Browsers leave out other backgrounds, and only controls of other pages are left out."""
