@@ -12,6 +12,10 @@ export class ApiError extends Error {
   }
 }
 
+/** The longest wait for what is only read. A request over a connection that died may get no answer and no
+ * error, and nothing is read again before it ends. */
+const PATIENCE_MS = 120_000;
+const TOO_LATE = "the server has not answered for two minutes; is the connection lost?";
 const NO_ANSWER = "the answer was incomplete, or came from a server between this page and coppice; try again";
 
 /** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal]
@@ -23,15 +27,22 @@ async function request(address, method, body, signal, token) {
   if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
   if (method !== "GET") headers["X-Coppice"] = "1"; // a form on another site cannot send this header
   if (token) headers.Authorization = `Bearer ${token}`;
+  const late = new AbortController();
+  const clock = method === "GET" ? setTimeout(() => late.abort(), PATIENCE_MS) : undefined;
+  const ended = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
   let answer;
+  let data;
   try {
-    answer = await fetch(address, { method, signal, headers, body: isForm ? body : JSON.stringify(body) });
+    const sent = isForm ? body : JSON.stringify(body);
+    answer = await fetch(address, { method, signal: ended, headers, body: sent });
+    data = await answer.json().catch(() => null);
+    ended.throwIfAborted();
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError(0, silence(address));
+    throw new ApiError(0, late.signal.aborted ? TOO_LATE : silence(address));
+  } finally {
+    clearTimeout(clock);
   }
-  const data = await answer.json().catch(() => null);
-  signal?.throwIfAborted();
   if (answer.ok && data === null) throw new ApiError(0, NO_ANSWER);
   if (answer.ok) return data;
   const message = data?.error?.message ?? `the server answered ${answer.status} ${answer.statusText}`;

@@ -52,6 +52,44 @@ describe("a request", () => {
   });
 });
 
+describe("a request without an answer", () => {
+  /** @param {Promise<unknown>} request @returns {Promise<string>} */
+  const failure = (request) =>
+    request.then(
+      () => "",
+      (error) => error.message,
+    );
+
+  it("ends after two minutes if it only reads, so that it can be tried again", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    globalThis.fetch = (_, init) =>
+      new Promise((_done, fail) => init?.signal?.addEventListener("abort", () => fail(init.signal?.reason)));
+    let said = "";
+    const read = failure(api.savings(new AbortController().signal)).then((text) => {
+      said = text;
+    });
+    let isWritten = false;
+    api.summarize("s").catch(() => {
+      isWritten = true; // a model may write for minutes
+    });
+    t.mock.timers.tick(119_000);
+    await Promise.resolve();
+    assert.equal(said, "");
+    t.mock.timers.tick(1_000);
+    await read;
+    assert.match(said, /^the server has not answered for two minutes/);
+    assert.equal(isWritten, false);
+  });
+  it("fails with the caller's own reason where that ended it", async () => {
+    const caller = new AbortController();
+    globalThis.fetch = (_, init) =>
+      new Promise((_done, fail) => init?.signal?.addEventListener("abort", () => fail(init.signal?.reason)));
+    const read = failure(api.savings(caller.signal));
+    caller.abort(new Error("no longer shown"));
+    assert.equal(await read, "no longer shown");
+  });
+});
+
 describe("a refusal", () => {
   it("carries the server's words, its status and the wrong fields", async () => {
     answer(422, {
