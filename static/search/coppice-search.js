@@ -4,7 +4,7 @@
 // Query and limits are part of the address.
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
-import { counted, number } from "../shared/format.js";
+import { counted, inOneLine, number, withPictures } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -152,11 +152,12 @@ class CoppiceSearch extends ReadingElement {
   #hit({ session_id, session_title, number: n, role, in_context, at, snippet }) {
     return html`<li class="hit"><a href="${pageOf(session_id)}?message=${n}"
       ><span class="row hit-head"
-        ><b class="one-line">${session_title}</b><span class="muted">#${number(n)}</span
+        ><b class="one-line">${inOneLine(session_title)}</b><span class="muted">#${number(n)}</span
         ><span class="role" data-role=${role}>${role}</span
         >${!in_context && html`<span class="muted small">${icon("out")} out of the context</span>`}<span
           class="muted small end">${agoTime(at)}</span></span>
-      <span class="snippet ${role === "tool" ? "mono" : ""}">${marked(snippet, this.#found)}</span></a></li>`;
+      <span class="snippet ${role === "tool" ? "mono" : ""}"
+        >${marked(withPictures(snippet), this.#found)}</span></a></li>`;
   }
 }
 

@@ -1,5 +1,14 @@
 // One message of the list as markup: its row, and the detail below it.
-import { counted, decimal, fixed, moment, number, tokens } from "../shared/format.js";
+import {
+  counted,
+  decimal,
+  fixed,
+  inOneLine,
+  moment,
+  number,
+  tokens,
+  withPictures,
+} from "../shared/format.js";
 import { html, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
@@ -14,9 +23,6 @@ import { canDrop, canShorten, roleOf } from "./rows.js";
 
 /** @type {Record<string, string>} */
 const FATE_ICONS = { protected: "lock", shortened: "torn", goes: "goes", out: "out" };
-/** Control codes of terminals, which mean nothing in a line of text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove
-const CONTROL = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f\x7f]/g;
 /** Characters shown of a part at first: a long output would block the page. */
 export const SHOWN_CHARS = 12_000;
 
@@ -37,7 +43,7 @@ export function fateLine({ fate, reason }) {
 
 /** A message in one line, monospaced if a machine wrote it. @param {Api.Message} message */
 export function previewLine({ calls, text, role, tool, media }) {
-  const words = text.replace(CONTROL, "").replace(/\s+/g, " ").trim();
+  const words = inOneLine(text);
   const called = calls.map(
     ({ name, summary }) => html`<span class="mono call"><b>${name}</b> ${summary}</span>`,
   );
@@ -239,10 +245,10 @@ function isLong(full) {
   });
 }
 
-/** @param {string | undefined} text @param {boolean} whole */
+/** The shown part of a text. @param {string | undefined} text @param {boolean} whole */
 function clipped(text = "", whole) {
-  if (whole || text.length <= SHOWN_CHARS) return text;
-  return `${text.slice(0, SHOWN_CHARS).replace(/[\ud800-\udbff]$/, "")}…`;
+  if (whole || text.length <= SHOWN_CHARS) return withPictures(text);
+  return `${withPictures(text.slice(0, SHOWN_CHARS).replace(/[\ud800-\udbff]$/, ""))}…`;
 }
 
 /** A text without blank lines before or after it. @param {string} text */

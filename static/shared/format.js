@@ -157,3 +157,23 @@ export function sentence(text) {
 export function fileName(path) {
   return path ? (path.split(/[\\/]/).pop() ?? path) : "";
 }
+
+/** Control codes of terminals, which mean nothing in a line of text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove
+const CODES = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f\x7f]/g;
+
+/** A text in one line, without control codes. @param {string} text */
+export const inOneLine = (text) => text.replace(CODES, "").replace(/\s+/g, " ").trim();
+
+/** Control characters except tabs and line ends, and those that turn the direction of what follows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show
+const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202d\u202e]/g;
+
+/** A text as it is, with pictures of its control characters: no font has them, and they count as tokens.
+ * @param {string} text */
+export const withPictures = (text) =>
+  text.replace(UNSEEN, (character) => {
+    const code = character.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+  });

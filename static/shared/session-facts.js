@@ -1,4 +1,5 @@
 // Facts that pages derive from a session. Pure.
+import { inOneLine } from "./format.js";
 import { root } from "./root.js";
 
 /** The gauge that decides the state: that of the agent's own context if there is one.
@@ -21,7 +22,7 @@ const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
 
 /** A session's title, or the beginning of its id. @param {Api.Session} session */
 export function titleOf(session) {
-  const title = session.title?.trim() || session.id;
+  const title = inOneLine(session.title ?? "") || session.id;
   const id = UUID.exec(title);
   if (!id) return title;
   return id[2] ? `Untitled sub-agent ${id[2]}` : `Untitled session ${id[1]}`;

@@ -8,6 +8,7 @@ import {
   counted,
   decimal,
   gain,
+  inOneLine,
   money,
   number,
   percent,
@@ -17,6 +18,7 @@ import {
   timeOfDay,
   tokens,
   until,
+  withPictures,
 } from "../../../static/shared/format.js";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
@@ -87,6 +89,15 @@ describe("numbers", () => {
     assert.equal(money(0.000018, "USD", "estimated"), "<$0.0001");
     assert.equal(money(0, "USD", "estimated"), "$0.00");
   });
+});
+
+describe("control characters", () => {
+  it("are left out of one line, and are pictures in a whole text", () => {
+    assert.equal(inOneLine("\u001b[32m2 passed\u001b[0m\u0007\n in 3\u00a0s "), "2 passed in 3 s");
+    assert.equal(withPictures("\u001b[32m2\u007f\n\tin 3\u0085"), "␛[32m2␡\n\tin 3<U+0085>");
+  });
+  it("that turn the direction are shown, and marks of right-to-left scripts left alone", () =>
+    assert.equal(withPictures("a\u202egnp.exe \u200fא"), "a<U+202E>gnp.exe \u200fא"));
 });
 
 describe("times", () => {

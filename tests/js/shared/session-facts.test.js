@@ -23,6 +23,10 @@ describe("the facts of a session", () => {
     assert.equal(titleOf(session({ title: `${id}.agent-aa1e905b` })), "Untitled sub-agent aa1e905b");
     assert.equal(titleOf(session({ title: null, id: "mine" })), "mine");
   });
+  it("have titles without the codes of terminals", () => {
+    assert.equal(titleOf(session({ title: "\u001b[1mFix\u001b[0m the\u0007\nlogin" })), "Fix the login");
+    assert.equal(titleOf(session({ title: "\u0007", id: "mine" })), "mine");
+  });
   it("have the address of its page, with its id encoded", () => {
     assert.equal(pageOf("a/b c"), "/sessions/a%2Fb%20c");
   });
