@@ -17,7 +17,7 @@ from tests.browser.writing import ClaudeFolder, managed
 from tests.browser.writing import words as some_words
 from tests.servers import Server
 from tests.webapp.providers.endpoints import answering, sending
-from webapp.bodies import PruneBody
+from webapp.bodies import ModelRow, PruneBody
 
 
 def weight(page: Page, name: str) -> Locator:
@@ -380,6 +380,23 @@ class TestModels:
             assert box is not None
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 390
+
+    @pytest.mark.parametrize("width", [390, 1280])
+    def test_leave_room_beside_the_longest_name(self, page: Page, server: Server, width: int) -> None:
+        """On a wide page the buttons are in view; on a phone more than a third of it is left beside the names."""
+        name = "a-company-of-ours/a-model-whose-name-goes-on-with-many-parts-20260101-preview-instruct-fp8-extended"
+        server.app.models.put(name, ModelRow(window=10_000_000))
+        page.set_viewport_size({"width": width, "height": 844})
+        open_below(page, server, "models-table")
+        row = page.locator(".models tbody tr", has_text=name)
+        expect(row).to_have_count(1)
+        row.scroll_into_view_if_needed()
+        box, cell = page.locator(".models-scroll").bounding_box(), row.locator("td").first.bounding_box()
+        assert box
+        assert cell
+        assert cell["width"] <= box["width"] * 2 / 3
+        if width == 1280:
+            expect(row.get_by_role("button", name="Override")).to_be_in_viewport(ratio=1)
 
     def test_are_refused_without_a_window(self, page: Page, server: Server) -> None:
         """A window of 0 is refused beside the field."""
