@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from scoring.budget import utilization
 from scoring.counted import counted
 
 Kind = Literal["empty", "over", "fine", "clear", "wait", "above", "resume", "now"]
@@ -340,16 +341,21 @@ def _payback(price: Price) -> str:
 
 
 def _percent(tokens: int, situation: Situation) -> str:
+    return percent_words(tokens, situation.limit, situation.target)
+
+
+def percent_words(tokens: int, limit: int, target: int) -> str:
     """Return a share of the limit in whole percent, with one decimal within a percent of the target or the limit.
 
-    Only a full context is 100 % full.
+    Only a full context is 100 % full, and only an empty one 0 %. The target itself has a decimal if it is not whole.
     """
-    limit, target = situation.limit, situation.target
-    share = 100 * tokens / limit
-    near = any(tokens != bound and abs(tokens - bound) < limit / 100 for bound in (target, limit))
-    if near and tokens < limit:
-        share = min(share, 99.9)
-    return f"{share:,.1f} %" if near else f"{share:,.0f} %"
+    share = utilization(tokens, limit)
+    if tokens == target:
+        return f"{share:,.1f}".removesuffix(".0") + " %"
+    if tokens != limit and any(abs(tokens - bound) < limit / 100 for bound in (target, limit)):
+        return f"{share:,.1f} %"
+    whole = f"{100 * tokens / limit:,.0f}"
+    return "under 1 %" if whole == "0" and tokens > 0 else f"{whole} %"
 
 
 def _tokens(count: int) -> str:

@@ -43,8 +43,11 @@ def targets(model: ModelLimits, settings: Settings) -> Targets:
 
 
 def utilization(tokens: int, limit: int) -> float:
-    """Return tokens in percent of the limit, with one decimal, not capped at 100."""
-    return round(100 * tokens / limit, 1) if limit > 0 else 0.0
+    """Return tokens in percent of the limit, with one decimal, not capped at 100; only a full limit is 100 %."""
+    if limit <= 0:
+        return 0.0
+    percent = round(100 * tokens / limit, 1)
+    return min(percent, 99.9) if tokens < limit else percent
 
 
 def usable_tokens(model: ModelLimits, settings: Settings) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scoring.budget.budget import utilization
+from scoring.counted import counted
 from scoring.settings import Settings
 
 # A summary must cover some messages besides the recent ones that stay.
@@ -78,7 +79,8 @@ def summary_due(sizes: ContextSizes, settings: Settings) -> Due:
     least = settings.min_recent_messages + LEAST_TO_COVER
     if sizes.since_messages < least:
         return Due(
-            "", f"{sizes.since_messages:,} messages since the last summary, at least {least:,} are needed"
+            "",
+            f"{counted(sizes.since_messages, 'message')} since the last summary, at least {least:,} are needed",
         )
     total = sizes.messages + sizes.tools + settings.response_reserve
     if total > sizes.window:  # the next model call would exceed it (P5)
@@ -86,7 +88,7 @@ def summary_due(sizes: ContextSizes, settings: Settings) -> Due:
             "window", f"messages, tools and output reserve take {total:,} of a window of {sizes.window:,}"
         )
     if sizes.since_messages >= settings.max_messages_before_summary:
-        return Due("messages", f"{sizes.since_messages:,} messages since the last summary")
+        return Due("messages", f"{counted(sizes.since_messages, 'message')} since the last summary")
     if sizes.since_tokens > token_threshold(settings, sizes.window):
         return Due("tokens", f"{sizes.since_tokens:,} tokens since the last summary")
     return Due("", "neither trigger is reached")
@@ -113,7 +115,7 @@ def status_line(sizes: ContextSizes) -> str:
     else.
     """
     total, tools = sizes.messages + sizes.tools, sizes.tools - sizes.unseen
-    percent = 100 * total / sizes.limit if sizes.limit > 0 else 0.0
+    percent = utilization(total, sizes.limit)
     parts = [f"{sizes.messages:,} msgs"]
     parts += [f"{tools:,} tools"] if tools or not sizes.unseen else []
     parts += [f"{sizes.unseen:,} not in the transcript"] if sizes.unseen else []

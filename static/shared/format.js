@@ -61,8 +61,8 @@ export function gain(value, certainty) {
 
 /** Bytes in decimal units: 62,700,000 as "62.7 MB". @param {number} bytes */
 export function size(bytes) {
-  if (bytes < 1_000_000) return `${whole.format(Math.ceil(bytes / 1000))} kB`;
-  return bytes < 1_000_000_000 ? `${tenth.format(bytes / 1e6)} MB` : `${tenth.format(bytes / 1e9)} GB`;
+  if (bytes <= 999_000) return `${whole.format(Math.ceil(bytes / 1000))} kB`;
+  return bytes < 999_950_000 ? `${tenth.format(bytes / 1e6)} MB` : `${tenth.format(bytes / 1e9)} GB`;
 }
 
 /** A number rounded to two leading digits, for "about …". @param {number} value */

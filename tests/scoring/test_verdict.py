@@ -227,6 +227,16 @@ class TestAboveTheTarget:
         """Rounded, it would say that 80 % is above the target of 80 %."""
         assert verdict(80.4).text.startswith("80.4 % full, above the target of 80 %")
 
+    def test_shows_a_tenth_of_a_target_that_is_not_whole(self) -> None:  # X10, X18
+        """A cap makes a target of 3.2 %, which a context of 3.1 % is below."""
+        found = verdict(3.3, target=6_420, aim=4_815)
+        assert found.text.startswith("3.3 % full, above the target of 3.2 %: pruning to 2.4 %")
+
+    def test_calls_only_an_empty_context_0_percent_full(self) -> None:  # X18
+        """The gauge beside it says 0.2 %."""
+        assert verdict(0.2).text == "under 1 % full. Nothing needed"
+        assert verdict(0.6).text == "1 % full. Nothing needed"
+
     def test_admits_that_nothing_can_go(self) -> None:  # B7, X18
         """A plan that frees nothing is no advice to prune."""
         found = verdict(88, growth=1_000, prune=Price(0, None))

@@ -103,8 +103,8 @@ def title_text(title: str | None) -> str:
 
 
 def tokens_text(count: int, certainty: str) -> str:
-    """Return a number of tokens; `~` marks an estimate."""
-    return ("~" if certainty == "estimated" else "") + f"{count:,}"
+    """Return a number of tokens; `~` marks an estimate. 0 is exact."""
+    return ("~" if certainty == "estimated" and count else "") + f"{count:,}"
 
 
 def percent_text(value: float) -> str:

@@ -206,14 +206,20 @@ def _tool_answer(answers: ToolAnswers, name: str, arguments: Mapping[str, Any]) 
 
 
 def _stats(app: App, session: str, _: Mapping[str, Any]) -> str:
+    from scoring.counted import counted
     from webapp.bodies import PlanBody
+    from webapp.commands.common import percent_text
     from webapp.commands.sessions import REGIONS
 
     stats, plan = app.sessions.stats(session), app.prunes.plan(session, PlanBody())
     regions = ", ".join(f"{REGIONS.get(one.name, one.name)} {one.tokens:,}" for one in stats.regions)
-    return (
-        f"{stats.tokens:,} of {stats.limit:,} tokens ({stats.utilizationPercent:.1f} %), as of {stats.as_of}.\n"
-        f"Regions: {regions}.\nA prune to the aim would free {max(0, plan.freed):,} tokens."
+    share = percent_text(stats.session.main.utilization)
+    return "\n".join(
+        [
+            f"{stats.tokens:,} of {stats.limit:,} tokens ({share}), as of {stats.as_of}.",
+            *([f"Regions: {regions}."] if regions else []),
+            f"A prune to the aim would free {counted(max(0, plan.freed), 'token')}.",
+        ]
     )
 
 

@@ -115,7 +115,7 @@ def status_lines(stats: Stats) -> list[str]:
 
 def trigger_lines(stats: Stats) -> list[str]:
     """Return lines on tool definitions, the last summary, and the distance to the next one."""
-    count = f" of {stats.tool_count} tools" if stats.tool_count is not None else ""
+    count = f" of {counted(stats.tool_count, 'tool')}" if stats.tool_count is not None else ""
     hidden = f", and {stats.unseen_tokens:,} not in the transcript" if stats.unseen_tokens else ""
     last, agents = stats.last_summary, stats.agent_summary
     said, since = "none yet", "so far"
@@ -130,7 +130,7 @@ def trigger_lines(stats: Stats) -> list[str]:
         for one in stats.triggers
     ]
     return [
-        f"tools     {stats.tool_tokens:,} tokens{count}{hidden}; {stats.available:,} available for messages",
+        f"tools     {counted(stats.tool_tokens, 'token')}{count}{hidden}; {stats.available:,} available for messages",
         f"summary   {stats.made}; {said}",
         *bars,
     ]
@@ -161,8 +161,10 @@ def figures(gauge: Gauge, session: Session) -> str:
 
 
 def bar(percent: float, target: float) -> str:
-    """Return a bar with the target marked; it is full at 100 % and longer above that."""
+    """Return a bar with the target marked; it is full at 100 %, not before, and longer above that."""
     filled = round(percent / 100 * BAR_WIDTH)
+    if percent != 100:
+        filled = min(filled, BAR_WIDTH - 1) if percent < 100 else max(filled, BAR_WIDTH + 1)
     mark = min(BAR_WIDTH - 1, round(target / 100 * BAR_WIDTH))
     cells = [
         "█" if n < filled else ("|" if n == mark else "░")

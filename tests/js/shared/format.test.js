@@ -89,6 +89,8 @@ describe("numbers", () => {
     assert.equal(money(0.000018, "USD", "estimated"), "<$0.0001");
     assert.equal(money(0, "USD", "estimated"), "$0.00");
   });
+  it("of bytes change their unit before they have four digits", () =>
+    assert.deepEqual([999_500, 999_960_000].map(size), ["1.0 MB", "1.0 GB"]));
 });
 
 describe("control characters", () => {

@@ -69,6 +69,13 @@ class TestUtilization:
         """150 % is shown as 150 %; without a limit it is 0."""
         assert utilization(tokens, limit) == percent
 
+    @pytest.mark.parametrize(
+        ("tokens", "percent"), [(199_899, 99.9), (199_999, 99.9), (200_000, 100.0), (200_200, 100.1)]
+    )
+    def test_calls_only_a_full_limit_100_percent(self, tokens: int, percent: float) -> None:  # B11
+        """Rounding fills it no sooner, on whatever page or line the share is shown."""
+        assert utilization(tokens, 200_000) == percent
+
 
 class TestUsable:
     """The tokens that an assembled context may use."""

@@ -88,6 +88,14 @@ class TestStatus:
         sizes = replace(QUIET, messages=45_000, tools=12_450, limit=200_000)
         assert status_line(sizes) == "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
 
+    def test_is_full_at_the_limit_only(self) -> None:  # S7
+        """99.98 % is not 100.0 %."""
+        assert status_line(replace(QUIET, messages=198_960, limit=200_000)).endswith("(99.9 %)")
+
+    def test_counts_one_message_as_one(self) -> None:  # S3
+        """A reason agrees with its number."""
+        assert summary_due(replace(QUIET, since_messages=1), RULES).reason.startswith("1 message since ")
+
     def test_names_tokens_outside_the_transcript_as_the_bar_does(self) -> None:  # S7, X11
         """It is named "unseen" as in the bar, and tools are named beside it if there are any."""
         sizes = replace(QUIET, messages=45_000, tools=12_450, unseen=12_450, limit=200_000)

@@ -19,6 +19,7 @@ from mcp.client.stdio import stdio_client
 
 from tests.browser.writing import ClaudeFolder, words
 from webapp.app import App
+from webapp.bodies import SessionChange
 from webapp.commands.mcp_server import ToolAnswers, number_in, with_whole_characters
 from webapp.config import Config
 from webapp.errors import Invalid
@@ -130,6 +131,21 @@ class TestTools:
         assert ", tool results " in stats
         assert "pinned" in pinned
         assert "pinned already" in twice
+
+    def test_give_the_percent_of_the_page(self, tmp_path: Path) -> None:  # X21, B11
+        """Only a full context is 100 % full; one without messages has no regions."""
+        db = tmp_path / "full.db"
+        app = build(Config(db=db, tokenizer=False, follow=False, env={}))
+        app.sessions.create(id="full", model="gpt-5")
+        app.ingest.append_messages("full", [{"role": "user", "content": "word " * 20_000}])
+        app.sessions.patch("full", SessionChange(window=app.sessions.get("full").main.tokens + 1))
+        app.sessions.create(id="none", model="gpt-5")
+        app.close()
+        with closing(ToolAnswers({})) as answers, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COPPICE_DB", str(db))
+            full, none = (answers.answer("context_stats", {"session": name}) for name in ("full", "none"))
+        assert "tokens (99.9 %)" in full
+        assert "Regions" not in none
 
     def test_answer_errors(self, client: Client) -> None:
         """An unknown message, session or tool gives an error answer, and the server continues."""

@@ -69,6 +69,17 @@ class TestContext:
             done.out,
         )
 
+    def test_agrees_with_its_numbers(self, run: Run, db: Path) -> None:  # S7
+        """One tool is no plural, and nothing is exactly nothing."""
+        app = build(Config(db=db, tokenizer=False, follow=False, env={}))
+        tool = {"name": "read", "input_schema": {"type": "object"}}
+        app.sessions.create(id="one", model="gpt-5", tools=[tool])
+        app.sessions.create(id="none", model="gpt-5")
+        app.close()
+        assert re.search(r"tools +\d+ tokens of 1 tool;", run("context", "one").out)
+        assert " 0 / " in run("context", "none").out
+        assert "~0" not in run("context", "none").out + run("sessions").out
+
     def test_shows_both_triggers_and_the_last_summary(self, fed: Run, db: Path) -> None:  # S7
         """The output has tool definitions, bars of automatic summaries, and the result of the last summary."""
         [one] = json.loads(fed("sessions", "--json").out)
@@ -96,7 +107,13 @@ class TestTheBar:
         """The bar has a mark at the target."""
         assert bar(0, 80) == "░" * 16 + "|" + "░" * 3
 
+    def test_is_full_at_the_limit(self) -> None:
+        """It is not full before."""
+        assert bar(99.9, 80) == "█" * 19 + "░"
+        assert bar(100, 80) == "█" * 20
+
     def test_is_longer_above_the_limit(self) -> None:
         """The bar is longer above 100 %."""
         assert len(bar(120, 80)) == 24
+        assert len(bar(100.4, 80)) == 21
         assert len(bar(5000, 80)) == 40

@@ -68,8 +68,8 @@ def _trend(session: str, tokens: int) -> str:
 
 
 def _bar(share: float) -> str:
-    """Return a bar of `BAR` cells, filled by eighths."""
-    eighths = max(0, min(8 * BAR, round(8 * BAR * share)))
+    """Return a bar of `BAR` cells, filled by eighths; only a full context fills it."""
+    eighths = max(0, min(8 * BAR - (share < 1), round(8 * BAR * share)))
     full, rest = divmod(eighths, 8)
     return ("█" * full + (CELLS[rest - 1] if rest else "")).ljust(BAR, "░")
 

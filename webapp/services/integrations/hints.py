@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from scoring.budget import utilization
 from scoring.counted import counted
 from scoring.messages import Message
 from scoring.models import PruneCost
@@ -18,6 +17,7 @@ from scoring.summary import Surroundings
 from scoring.summary.files import files_touched
 from scoring.summary.sections import in_full, ranked_lines
 from scoring.summary.tombstones import fitted
+from scoring.verdict import percent_words
 from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as hint_files
 from webapp.events import (
@@ -121,9 +121,7 @@ class Hints:
             "limit": limits.limit,
             "prune_pays": pays,
             "warns_of": "full" if is_full else "pays" if pays else "",
-            "warning": _warning(session, tokens, limits.limit, cost, is_full=is_full)
-            if is_full or pays
-            else "",
+            "warning": _warning(session, tokens, cost, is_full=is_full) if is_full or pays else "",
             "survive": self._survive(session, made),
             "lost": self._lost(session, made, tokens),
         }
@@ -185,13 +183,15 @@ def _pays(cost: PruneCost, limit: int) -> bool:
     return calls is not None and calls <= PAYS_CALLS and cost.saved_per_call >= PAYS_SHARE * limit
 
 
-def _warning(session: Session, tokens: int, limit: int, cost: PruneCost, *, is_full: bool) -> str:
+def _warning(session: Session, tokens: int, cost: PruneCost, *, is_full: bool) -> str:
     """Return the line for the agent and its user."""
     command = f"`coppice resume {session.id} --prune`"
     less = f"Tell the user; they can go on from a copy with {cost.saved_per_call:,} tokens less on each call: {command}"
     if is_full:
-        return f"[coppice] The context is {utilization(tokens, limit):.0f} % full. {less}"
-    return f"[coppice] A prune pays back after {cost.break_even_calls} calls. {less}"
+        share = percent_words(tokens, session.limits.limit, session.limits.target_tokens)
+        return f"[coppice] The context is {share} full. {less}"
+    back = f"after {counted(cost.break_even_calls, 'call')}" if cost.break_even_calls else "at once"
+    return f"[coppice] A prune pays back {back}. {less}"
 
 
 def _listed(heading: str, texts: Iterable[str]) -> str:

@@ -67,6 +67,7 @@ class TestStatusLine:
         usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": tokens}}
         shown = started("statusline", payload={**PAYLOAD, "context_window": usage}).stdout
         assert f" {share} · " in shown
+        assert shown.startswith("██████████ ") is (tokens >= 200_000)
 
     def test_shows_the_trend_from_line_to_line(self) -> None:  # X21
         """The trend is the change by the last call, until the next call."""

@@ -88,6 +88,14 @@ class TestAHint:
         assert full["warns_of"] == "full"
         assert f"coppice resume {session} --prune" in str(full["warning"])
 
+    def test_says_how_full_as_the_page_does(self, app: App, session: str, folder: Path) -> None:  # X20, X18
+        """Rounded, a context just below its limit would be 100 % full."""
+        tokens = app.sessions.get(session).main.tokens
+        app.sessions.patch(session, SessionChange(window=tokens + 1, settings={"response_reserve": 1_000}))
+        shown = app.sessions.get(session)
+        assert (shown.limit, shown.main.utilization) == (tokens + 1, 99.9)
+        assert "The context is 99.9 % full." in str(hint_of(app, session)["warning"])
+
 
 class TestWriting:
     """Hints are written automatically when the session changes."""
