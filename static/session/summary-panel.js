@@ -14,8 +14,6 @@ import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 import { undo } from "./acts.js";
 
-/** Sizes of summaries are counted from their text. */
-const COUNTED = "estimated";
 /** The time between two reads while a summary is being written. */
 const RUNNING_MS = 2000;
 const NONE = html`<p class="muted pad">
@@ -56,7 +54,7 @@ class SummaryPanel extends ReadingElement {
   async #act(act, failure) {
     try {
       const { message, operation, summary } = /** @type {Partial<Api.Summarised>} */ (await act);
-      const said = summary ? `Summarised: ${sizes(summary)}.` : message && sentence(message);
+      const said = summary ? `Summarised: ${sizes(summary, this.#certainty)}.` : message && sentence(message);
       if (said) toast(said, operation ? { act: { label: "Undo", run: () => this.#undo(operation.n) } } : {});
     } catch (error) {
       toastError(error, failure);
@@ -85,13 +83,18 @@ class SummaryPanel extends ReadingElement {
     if (status.running) this.#again = setTimeout(() => this.refresh(), RUNNING_MS);
   }
 
+  /** That of a part of the context, as a summary is. */
+  get #certainty() {
+    return this.getAttribute("certainty") ?? "";
+  }
+
   template() {
     const status = this.#status;
     return html`<div class="panel-body">
       ${this.problem("Could not read the summaries")}
-      ${status ? statusOf(status, this.getAttribute("certainty") ?? "") : !this.error && READING}
+      ${status ? statusOf(status, this.#certainty) : !this.error && READING}
       ${status && this.#summaries.length === 0 && NONE}
-      ${keyed(this.#summaries, "id", summaryOf)}
+      ${keyed(this.#summaries, "id", (summary) => summaryOf(summary, this.#certainty))}
       ${this.#proposed > 0 && proposedLine(this.#proposed)}
     </div>`;
   }
@@ -134,12 +137,12 @@ function statusOf({ made, last_summary, agent_summary, triggers, line, running }
   </div>`;
 }
 
-/** "42 messages → ~580 tokens". @param {Api.SummaryAnswer} summary */
-const sizes = ({ messages, tokens }) =>
-  `${counted(messages, "message")} → ${tokenText(tokens, COUNTED)} tokens`;
+/** "42 messages → ~580 tokens". @param {Api.SummaryAnswer} summary @param {string} certainty */
+const sizes = ({ messages, tokens }, certainty) =>
+  `${counted(messages, "message")} → ${tokenText(tokens, certainty)} tokens`;
 
-/** @param {Api.SummaryAnswer} summary */
-function summaryOf(summary) {
+/** @param {Api.SummaryAnswer} summary @param {string} certainty */
+function summaryOf(summary, certainty) {
   const { id, at, depth, model, cost, note, text } = summary;
   const expand = html`<button class="small" data-act="expand" data-n=${id} aria-label="Expand summary ${id}"
     >Expand</button>`;
@@ -147,12 +150,12 @@ function summaryOf(summary) {
   const price = cost ? `, ${money(cost, "USD")}` : "";
   return html`<details class="pad">
     <summary>
-      ${sizes(summary)}
+      ${sizes(summary, certainty)}
       <span class="muted small">${where}, ${agoTime(at)}</span>
     </summary>
     <p class="muted small">
       Depth ${depth}, by ${model ?? "the built-in summariser"}${price}; it replaced
-      ${tokenText(summary.replaced_tokens, COUNTED)} tokens.${note && ` ${note}.`}
+      ${tokenText(summary.replaced_tokens, certainty)} tokens.${note && ` ${note}.`}
     </p>
     <pre class="small">${text}</pre>
     ${summary.in_context && expand}

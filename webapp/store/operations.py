@@ -20,7 +20,7 @@ class Facts:
     """Facts of an operation beside its columns, stored as JSON; None where one does not apply.
 
     A prune has `strategy`, `max_tokens`, `preset` and `weights`, an emergency its `note`, an operation of the agent the
-    tokens of the agent's context before and after. Of a summary there are its number (`summary`), its tokens, the
+    tokens of the agent's context before and after. Of a summary there are its number (`summary`), its shown tokens, the
     messages that it covers (`summarised`), its writer (`level`, `model`), `cost` in dollars, and the `problems` of
     rejected texts. `number` is that of the last message before the operation; `removed` and `shortened` count messages.
     The regions are tokens by name; `estimates` are the estimated ones of the context afterwards, and `sample` is the

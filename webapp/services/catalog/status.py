@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scoring.budget import Bar, available, bars, status_line, summary_due
+from scoring.counted import counted
 from scoring.settings import STRATEGIES, Settings
 from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.services.catalog.answers import AgentSummary, Due, LastSummary, Stats, Status, Trigger
@@ -51,7 +52,7 @@ class StatusService:
             running=self._background.running(session_id),
             auto_summarize=rules.auto_summarize,
             made=_made(rules, session.automatic),
-            last_summary=_last_summary(max(rows, key=lambda one: one.at, default=None)),
+            last_summary=_last_summary(session, max(rows, key=lambda one: one.at, default=None)),
             agent_summary=agents,
             tool_tokens=sizes.tools - sizes.unseen,
             tool_count=len(tools) if isinstance(tools, list) else None,
@@ -92,8 +93,9 @@ def _trigger(bar: Bar) -> Trigger:
     return Trigger(name=bar.name, value=bar.value, limit=bar.limit, percent=bar.percent, text=str(bar))
 
 
-def _last_summary(row: SummaryRow | None) -> LastSummary | None:
+def _last_summary(session: Session, row: SummaryRow | None) -> LastSummary | None:
     if row is None:
         return None
-    words = f"{row.messages:,} messages -> {row.tokens:,} tokens"
-    return LastSummary(id=row.n, messages=row.messages, tokens=row.tokens, at=iso(row.at) or "", text=words)
+    tokens = session.pruned.scale.part(row.tokens)
+    words = f"{counted(row.messages, 'message')} -> {counted(tokens, 'token')}"
+    return LastSummary(id=row.n, messages=row.messages, tokens=tokens, at=iso(row.at) or "", text=words)

@@ -189,7 +189,7 @@ class AutomaticPruning:
             session.state.relieved = int(scale.shown(usable) * BACK_OFF)
             session.save()
         self._histories.drop(session.key)
-        return [done.event]
+        return done.events
 
 
 def _threshold(session: Session) -> int:

@@ -13,7 +13,7 @@ from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relie
 from scoring.summary import OLDER_BELOW, deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
-from webapp.events import ContextPruned, SessionUpdated
+from webapp.events import ContextPruned, ContextSummarized, Event, SessionUpdated
 from webapp.services.context.pruned_view import ViewItem, view_items
 from webapp.services.pruning.answers import Emergency as EmergencyAnswer
 from webapp.services.pruning.answers import Relieved
@@ -25,9 +25,16 @@ from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.summaries.span import Span, empty_summary
-from webapp.services.summaries.summarising import Summarising, SummaryText, replace_span
+from webapp.services.summaries.summarising import (
+    Summarising,
+    SummaryText,
+    note_summary,
+    replace_span,
+    summarised_event,
+)
 from webapp.store.log import MessageRow
 from webapp.store.operations import Actor, Detail, Facts, OperationRow
+from webapp.store.summaries import SummaryRow
 
 # The share of the budget that the summary with the note may take, and its most and least tokens.
 SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
@@ -38,11 +45,20 @@ LEAST_BESIDE = 256
 
 @dataclass(frozen=True, slots=True)
 class EmergencyOutcome:
-    """The outcome of the emergency path: its operation, its event, and the numbers to show."""
+    """The outcome of the emergency path: its operation, its events, and the numbers to show.
+
+    `summarised` is the event of the summary in place of what was dropped, None where none fits.
+    """
 
     operation: OperationRow
     event: ContextPruned
+    summarised: ContextSummarized | None
     answer: EmergencyAnswer
+
+    @property
+    def events(self) -> list[Event]:
+        """Return the events to publish."""
+        return [self.event] if self.summarised is None else [self.event, self.summarised]
 
 
 class Overflow:
@@ -65,7 +81,7 @@ class Overflow:
             session = Session.load(self._environment, session_id)
             done = self.within(session, overflow=reported, actor="emergency" if reported else "user")
             self._histories.drop(session.key)
-        self._environment.bus.publish(done.event, SessionUpdated(session_id))
+        self._environment.bus.publish(*done.events, SessionUpdated(session_id))
         answer = applied(session_answer(session), done.operation, done.event)
         return Relieved(**vars(answer), emergency=done.answer)
 
@@ -93,12 +109,17 @@ class Overflow:
         gone, dropped = [items[n] for n in done.dropped], set(done.dropped)
         kept = [one for n, one in enumerate(items) if n not in dropped]
         self._change(change, items, done)
-        self._cover(change, gone, kept, done.note, min(room, max(0, available - done.tokens)))
         facts = Facts(strategy="emergency", max_tokens=available, note=done.note)
+        summary = self._cover(
+            change, gone, kept, done.note, min(room, max(0, available - done.tokens)), facts
+        )
         count = len(done.dropped) + len(done.changed)
         operation = change.record("prune", actor, reason or reason_of(actor), count, facts)
         ids = [s.row.mid for s in gone if isinstance(s.row, MessageRow)]
-        event = pruned_event(session, operation, ids, shortened=len(done.changed))
+        event = pruned_event(
+            session, operation, ids, shortened=len(done.changed), summarised=facts.summarised or 0
+        )
+        summarised = summarised_event(session, summary) if summary is not None else None
         shown = EmergencyAnswer(
             dropped=len(ids),
             images=len(done.images),
@@ -107,7 +128,7 @@ class Overflow:
             note=done.note,
             available=available,
         )
-        return EmergencyOutcome(operation, event, shown)
+        return EmergencyOutcome(operation, event, summarised, shown)
 
     def _available(self, session: Session, items: Sequence[ViewItem], goal: int | None) -> int:
         """Return the estimated tokens for messages, at most those of the goal if it leaves enough beside the prompt.
@@ -194,11 +215,20 @@ class Overflow:
             change.replace([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
 
     def _cover(
-        self, change: ContextChange, gone: list[ViewItem], kept: list[ViewItem], note: str, room: int
-    ) -> None:
-        """Take out the dropped messages, and put a summary with the note in their place where it fits."""
+        self,
+        change: ContextChange,
+        gone: list[ViewItem],
+        kept: list[ViewItem],
+        note: str,
+        room: int,
+        facts: Facts,
+    ) -> SummaryRow | None:
+        """Take out the dropped messages, and put a summary with the note in their place where it fits.
+
+        Return the summary, and note its numbers in `facts`.
+        """
         if not gone:
-            return
+            return None
         span = Span.of(gone, sum(s.tokens for s in gone), change.session.counter, kept)
         empty = replace(
             empty_summary(span), note="; ".join([note, *([OLDER_BELOW] if span.around.older_below else [])])
@@ -210,6 +240,9 @@ class Overflow:
             detail = Detail(fate="goes", reason="dropped in an emergency", cause="emergency")
             change.take_out(span.messages, {m.no: detail for m in span.messages})
             change.summaries_out(span.summaries)
-            return
+            return None
         text = SummaryText(judged, "deterministic", None, None)
-        replace_span(change, span, self._summarising.put(change.session, span, text))
+        summary = self._summarising.put(change.session, span, text)
+        replace_span(change, span, summary)
+        note_summary(facts, change.session, span, summary)
+        return summary

@@ -61,7 +61,7 @@ def applied(session: Session, operation: OperationRow, event: ContextPruned) -> 
         operation=operation_answer(operation),
         session=session,
         event=PruneEvent(**event.payload()),
-        message=f"{pruned_words(operation)}, {freed:,} tokens freed",
+        message=f"{pruned_words(operation)}, {counted(freed, 'token')} freed",
     )
 
 
@@ -69,7 +69,7 @@ def pruned_words(operation: OperationRow) -> str:
     """Return a prune's effect in words: "40 messages summarised in 1,204 tokens, 12 pruned, 3 shortened"."""
     facts = operation.facts
     removed, shortened, summarised = facts.removed or 0, facts.shortened or 0, facts.summarised or 0
-    covered = f"summarised in {facts.summary_tokens or 0:,} tokens"
+    covered = f"summarised in {counted(facts.summary_tokens or 0, 'token')}"
     done = [(summarised, covered), (removed - summarised, "pruned"), (shortened, "shortened")]
     said = [(count, what) for count, what in done if count] or [(0, "pruned")]
     first = f"{counted(said[0][0], 'message')} {said[0][1]}"

@@ -24,11 +24,12 @@ class SummaryAnswer:
     text: str
     note: str
     depth: int
-    """0 for a summary of messages only; one more than the deepest summary that it covers."""
+    """1 for a summary of messages only; else one more than the deepest summary that it covers."""
     messages: int
     """All messages behind it."""
     tokens: int
     replaced_tokens: int
+    """The tokens of what it covers."""
     first_at: str | None
     last_at: str | None
     level: Level

@@ -20,7 +20,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.session import Session
 from webapp.services.summaries.span import Span
-from webapp.services.summaries.summarising import Summarising, SummaryText
+from webapp.services.summaries.summarising import Summarising, SummaryText, note_summary
 from webapp.store.log import MessageRow
 from webapp.store.operations import Facts
 from webapp.store.summaries import SummaryRow
@@ -121,11 +121,8 @@ class PlanSummaries:
         summary = self._summarising.put(change.session, prepared.span, prepared.text)
         change.summaries_out(prepared.span.summaries)
         change.summaries_in([summary])
-        text = prepared.text
-        facts.summary, facts.summary_tokens = summary.n, summary.tokens
-        facts.summarised = len(prepared.span.messages)
-        facts.level, facts.model, facts.cost = text.level, text.model, text.cost
-        facts.problems = list(text.problems)
+        note_summary(facts, change.session, prepared.span, summary)
+        facts.problems = list(prepared.text.problems)
         return summary
 
 

@@ -120,7 +120,7 @@ class Summarising:
             session = Session.load(self._environment, session_id)
             rows = self._store.summaries.all(session.key)
             there = set(self._store.summaries.active_numbers(session.key))
-        return Summaries(summaries=[summary_answer(s, s.n in there) for s in rows])
+        return Summaries(summaries=[summary_answer(session, s, s.n in there) for s in rows])
 
     def one(self, session_id: str, n: int) -> SummaryFull:
         """Return one summary, with the ids of the messages that it covers.
@@ -135,7 +135,7 @@ class Summarising:
             covered = self._store.summaries.covered(session.key, found)
             rows = self._store.log.messages(session.key, covered)
         ids = [rows[no].mid for no in covered if no in rows]
-        return SummaryFull(**vars(summary_answer(found, there)), message_ids=ids)
+        return SummaryFull(**vars(summary_answer(session, found, there)), message_ids=ids)
 
     def _find(self, session: Session, n: int) -> SummaryRow:
         found = self._store.summaries.get(session.key, n)
@@ -165,7 +165,8 @@ class Summarising:
         if not text.judged.accepted:
             raise Conflict(f"no summary is shorter than what it would replace: {text.judged.problem}")
         if not text.judged.summary.text:
-            size = f"{counted(len(span.items), 'message')} of {counted(span.replaced, 'token')}"
+            shown = session.pruned.scale.part(span.replaced)
+            size = f"{counted(len(span.items), 'message')} of {counted(shown, 'token')}"
             raise Conflict(f"too short to summarise: {size}")
         return self._apply(session_id, span, text, actor)
 
@@ -230,18 +231,21 @@ class Summarising:
             summary = self.put(session, span, text)
             change = ContextChange(session)
             replace_span(change, span, summary)
-            facts = Facts(summary=summary.n, level=text.level, model=text.model, cost=text.cost)
+            facts = Facts()
+            note_summary(facts, session, span, summary)
             operation = change.record("summary", actor, reason_of(actor), len(span.messages), facts)
+            event = summarised_event(session, summary)
             self._histories.drop(session.key)
-        self._environment.bus.publish(summarised_event(session, summary), SessionUpdated(session_id))
+        self._environment.bus.publish(event, SessionUpdated(session_id))
+        answer = summary_answer(session, summary, in_context=True)
         return Summarised(
-            summary=summary_answer(summary, True),
+            summary=answer,
             operation=operation_answer(operation),
             session=session_answer(session),
             problems=list(text.problems),
             running=False,
             started=True,
-            message=f"{counted(len(span.messages), 'message')} -> {summary.tokens:,} tokens",
+            message=f"{counted(len(span.messages), 'message')} -> {counted(answer.tokens, 'token')}",
         )
 
     def put(self, session: Session, span: Span, text: SummaryText) -> SummaryRow:
@@ -337,22 +341,31 @@ def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None
     change.summaries_in([summary])
 
 
+def note_summary(facts: Facts, session: Session, span: Span, summary: SummaryRow) -> None:
+    """Note in the facts of an operation which summary it put in the place of a span."""
+    facts.summary, facts.summary_tokens = summary.n, session.pruned.scale.part(summary.tokens)
+    facts.summarised = len(span.messages)
+    facts.level, facts.model, facts.cost = summary.level, summary.model, summary.cost
+
+
 def summarised_event(session: Session, summary: SummaryRow) -> ContextSummarized:
-    """Return the event of a summary that was just put into the session."""
-    name, kept = f"{session.id}/{summary.n}", session.pruned.messages
+    """Return the event of a summary that was just put into the session, inside the caller's transaction."""
+    summaries = session.environment.store.summaries.active_numbers(session.key)
+    name, kept = f"{session.id}/{summary.n}", session.pruned.messages - len(summaries)
     return ContextSummarized(session.id, name, summary.messages, kept, summary.text)
 
 
-def summary_answer(row: SummaryRow, in_context: bool) -> SummaryAnswer:
-    """Return a summary as an answer."""
+def summary_answer(session: Session, row: SummaryRow, in_context: bool) -> SummaryAnswer:
+    """Return a summary as an answer, its sizes in the tokens that the session's regions are shown in."""
+    scale = session.pruned.scale
     return SummaryAnswer(
         id=row.n,
         text=row.text,
         note=row.note,
         depth=row.depth,
         messages=row.messages,
-        tokens=row.tokens,
-        replaced_tokens=row.replaced_tokens,
+        tokens=scale.part(row.tokens),
+        replaced_tokens=scale.part(row.replaced_tokens),
         first_at=iso(row.first_at),
         last_at=iso(row.last_at),
         level=cast("Level", row.level),

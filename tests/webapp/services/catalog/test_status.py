@@ -90,6 +90,22 @@ class TestStatus:
         assert last.text == f"19 messages -> {made.tokens:,} tokens"
         assert last.at == made.at
 
+    def test_sizes_a_summary_as_its_region(self, app: App) -> None:  # S7, X11
+        """After real usage all are in the tokens of the model: bar, status, list, operation and answer."""
+        session = managed(app)
+        for n in range(12):
+            turn = [wire("user", f"request {n}: " + "change the parser " * 200), wire("assistant", "done")]
+            app.ingest.append_messages(session, turn, usage={"prompt_tokens": 900 * (n + 1)})
+        made = app.summarising.summarise(session)
+        [region] = [one for one in made.session.pruned.regions if one.name == "summary"]
+        [listed], last = app.summarising.list(session).summaries, app.status.of(session).last_summary
+        assert region.tokens == made.summary.tokens == listed.tokens == last.tokens
+        assert made.message.endswith(f"-> {region.tokens:,} tokens")
+        assert last.text == made.message
+        stored = app.store.summaries.get(app.store.sessions.get(session).key, 1)
+        assert stored.tokens != region.tokens, "the session's factor is 1"
+        assert abs(made.operation.freed - (made.summary.replaced_tokens - region.tokens)) <= 2
+
     def test_names_the_agents_own_summary(self, app: App) -> None:  # S7
         """It counts from the agent's compaction until one of our summaries covers that."""
         followed(app, *conversation(6), user("end"))

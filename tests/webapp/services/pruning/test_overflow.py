@@ -8,7 +8,7 @@ from tests.webapp.building import context_numbers, conversation, followed, heard
 from webapp.app import App
 from webapp.bodies import ModelRow
 from webapp.errors import Conflict
-from webapp.events import ContextPruned
+from webapp.events import ContextPruned, ContextSummarized
 from webapp.services.session.session import Session
 
 
@@ -25,6 +25,17 @@ class TestOverflow:
         text = str(app.context.get("s", "openai").messages[0])
         assert "Emergency compression dropped 12 oldest messages" in text
         assert list(app.verify()) == []
+
+    def test_announces_the_summary_of_what_it_drops(self, app: App) -> None:  # P6, B14
+        """Its event, its history and the event of the summary have the same counts."""
+        followed(app, *conversation(6), user("end"))
+        events = heard(app)
+        made = app.overflow.relieve("s")
+        pruned = next(e for e in events if isinstance(e, ContextPruned))
+        summarised = next(e for e in events if isinstance(e, ContextSummarized))
+        assert (pruned.removed, pruned.summarised, summarised.summarized, summarised.kept) == (12, 12, 12, 13)
+        assert (made.operation.summarised, made.operation.summary) == (12, 1)
+        assert made.message.startswith("12 messages summarised in ")
 
     @pytest.mark.parametrize(
         "compacted",

@@ -161,6 +161,15 @@ class TestSummarising:
         event = next(e for e in events if isinstance(e, ContextSummarized))
         assert (event.summarized, event.summary_id) == (19, "s/1")
 
+    def test_counts_what_stays_without_the_summary(self, app: App) -> None:  # B10, B14
+        """Both counts are of messages, and a summary is none: together they are all that were in the context."""
+        followed(app, *conversation(6), user("end"))
+        events, before = heard(app), app.sessions.get("s").pruned.messages
+        made = app.summarising.summarise("s")
+        event = next(e for e in events if isinstance(e, ContextSummarized))
+        assert event.summarized + event.kept == before == 25
+        assert (made.operation.summarised, made.operation.summary) == (19, 1)
+
     def test_of_summaries_is_one_level_deeper(self, app: App) -> None:  # C7
         """The second summary covers the first and the later messages."""
         followed(app, *conversation(6), user("end"))
