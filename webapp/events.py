@@ -53,12 +53,13 @@ class SessionDeleted(Event):
 @dataclass(frozen=True, slots=True)
 class MessagesAppended(Event):
     """Messages were added to the log, or got more parts. `message_nos` are their numbers, ascending; after a large
-    import only the last 200. `count` is the number of messages.
+    import only the last 200. `count` is the number of messages; `grown` of them were in the log before.
     """
 
     session_id: str
     message_nos: tuple[int, ...]
     count: int = 0
+    grown: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Metrics:
         """Count one event."""
         match event:
             case MessagesAppended():
-                self.appended.inc(max(event.count, len(event.message_nos)))
+                self.appended.inc(max(event.count, len(event.message_nos)) - event.grown)
             case ContextPruned():
                 if event.kind == "prune":
                     self.prunes.labels(event.reason).inc()

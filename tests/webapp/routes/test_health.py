@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.shared import ROOT
-from tests.webapp.building import mid
+from tests.webapp.building import entry, mid, said, wire
 from tests.webapp.promises import Client
 from webapp.app import App
 from webapp.bodies import PruneBody
@@ -107,6 +107,16 @@ class TestMetrics:
         assert found["coppice_summaries_total"] == 1
         assert found["coppice_messages_restored_total"] == 1
         assert found["coppice_target_crossings_total"] == 1
+
+    def test_count_each_message_of_the_log_once(self, client: Client, app: App) -> None:  # X16
+        """A system prompt counts from the start, and an answer whose parts arrive one by one counts once."""
+        app.sessions.create(id="a", model="gpt-5", system="You help.")
+        app.ingest.append_messages("a", [wire("user", "hi")])
+        app.ingest.ensure("s", "claude-code")
+        for n in range(3):
+            app.ingest.append_records("s", [entry(n, said(f"part {n}"), group="one")])
+        in_logs = sum(one.messages for one in app.sessions.list())
+        assert samples(client)["coppice_messages_appended_total"] == in_logs == 3
 
     def test_do_not_count_a_drop_as_a_prune(self, client: Client, app: App) -> None:  # X16
         """`reason="manual"` counts only prunes that a person requested."""

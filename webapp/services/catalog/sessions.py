@@ -17,7 +17,7 @@ from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
 from webapp.bodies import SessionChange, SessionsQuery
 from webapp.errors import Conflict, Invalid, NotFound, refuse_unknown
-from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
+from webapp.events import MessagesAppended, SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import Copy, Parent, Sessions, SessionSize
 from webapp.services.catalog.costs import session_cost
 from webapp.services.ingest.append_batch import AppendBatch
@@ -95,7 +95,8 @@ class SessionService:
             )  # fmt: skip
             if tools or system:
                 self._begin(Session.of(self._environment, row), system, tools or [])
-        self._environment.bus.publish(SessionCreated(session_id))
+        prompt = [MessagesAppended(session_id, (1,), 1)] if system else []
+        self._environment.bus.publish(SessionCreated(session_id), *prompt)
         return self.get(session_id)
 
     def _begin(self, session: Session, system: SystemPrompt | None, tools: ToolDefinitions) -> None:

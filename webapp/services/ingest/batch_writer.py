@@ -306,5 +306,8 @@ def _stored_answers() -> TypeAdapter[Appended]:
 
 def _appended(batch: AppendBatch) -> list[Event]:
     """Return the event of the messages of a batch, if it has any that are new or changed."""
-    nos = sorted({*(no for no, _ in batch.fresh), *batch.changed})
-    return [MessagesAppended(batch.session.id, tuple(nos[-MOST_NUMBERS:]), len(nos))] if nos else []
+    fresh = {no for no, _ in batch.fresh}
+    nos = sorted(fresh.union(batch.changed))
+    if not nos:
+        return []
+    return [MessagesAppended(batch.session.id, tuple(nos[-MOST_NUMBERS:]), len(nos), len(nos) - len(fresh))]

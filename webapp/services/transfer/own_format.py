@@ -60,15 +60,15 @@ class OwnFormat:
             with self._environment.lock(_named(session)), self._store.write():
                 known = self._known(_named(session))
                 if known is not None and self._holds(known, entries):
-                    return [imported(known, known=len(entries))]
-                row, added = self._keep(session, rows, known, entries)
+                    return [imported(known, known=int(session["next_no"]) - 1)]
+                row, there = self._keep(session, rows, known, entries)
         except (LookupError, TypeError, ValueError, OverflowError, RefusedRow, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
         replaced = known if known is not None and known.id == row.id else None
         if replaced is not None:
             self._histories.forget(replaced.key)
         self._environment.bus.publish(SessionUpdated(row.id) if replaced else SessionCreated(row.id))
-        return [imported(row, added, len(entries) - added if known else 0)]
+        return [imported(row, row.next_no - 1 - there, there)]
 
     def _known(self, session_id: str) -> SessionRow | None:
         """Return the session of that id.
@@ -127,15 +127,18 @@ class OwnFormat:
         known: SessionRow | None,
         entries: list[Any],
     ) -> tuple[SessionRow, int]:
-        """Write the session, inside a transaction, and run the store's checks on it."""
+        """Write the session, inside a transaction, and run the store's checks on it.
+
+        Return its row, and how many of its messages were there before.
+        """
         columns: dict[str, Any] = {
             name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None
         }
         columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
         check(session, rows)
-        added = len(entries)
+        there = 0
         if known is not None and self._continues(known, entries):
-            added -= known.next_seq
+            there = known.next_no - 1
             columns["version"] = max(int(session["version"]), known.version) + 1
             self._store.sessions.remove(known, None)
         elif known is not None:
@@ -146,7 +149,7 @@ class OwnFormat:
         for fault in faults_of(self._store.db, row):
             raise ValueError(fault)
         session_answer(Session.of(self._environment, row))
-        return row, added
+        return row, there
 
     def _free_id(self, wanted: str) -> str:
         n = 2

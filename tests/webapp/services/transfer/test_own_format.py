@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import conversation, entries, followed, managed, mid, user, wire
+from tests.webapp.building import conversation, entries, entry, followed, managed, mid, said, user, wire
 from webapp.app import App
 from webapp.bodies import PlanBody, PruneBody
 from webapp.config import Config
@@ -47,6 +47,16 @@ class TestRoundTrip:
         assert other.operations.undo("s", 1).undone == [2, 1]
         assert other.search.everywhere("parser").total == app.search.everywhere("parser").total > 0
         assert list(other.verify()) == []
+
+    def test_counts_messages_as_other_imports_do(self, app: App, other: App) -> None:  # S1
+        """A message of several entries is one, whether it is new or known."""
+        parts = [entry(n, said(f"part {n}"), group="one") for n in range(1, 4)]
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", [entry(0, user("hi")), *parts])
+        data = exported(app)
+        assert app.sessions.get("s").messages == 2
+        [new], [again] = (other.importing.import_file("x.jsonl", data) for _ in range(2))
+        assert [(one.added, one.known) for one in (new, again)] == [(2, 0), (0, 2)]
 
     def test_adds_only_new_messages(self, app: App, other: App) -> None:  # S1
         """An older export changes nothing."""
