@@ -2,8 +2,9 @@
 import { fileName } from "../shared/format.js";
 import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
 
-/** A row; `quiet` counts the sub-agents that can be folded.
- * @typedef {{ session: Api.Session, depth: number, quiet: number, folded: boolean }} Row */
+/** A row; `quiet` counts the sub-agents that can be folded, at any depth, and `above` those of them above their
+ * target.
+ * @typedef {{ session: Api.Session, depth: number, quiet: number, above?: number, folded: boolean }} Row */
 /** The head of a project (a user, a host), or of the sub-agents in it whose session is not in the list.
  * @typedef {{ head: "project" | "orphans", key: string, label: string, path: string, count: number, above:
  * number, folded: boolean }} Head */
@@ -143,15 +144,18 @@ export function arrange(sessions, filter = {}) {
   /** @param {Api.Session} session @returns {boolean} */
   const isQuiet = (session) =>
     session.verdict.action === null && !isActive(session) && (children.get(session.id) ?? []).every(isQuiet);
+  /** @param {Api.Session[]} some @returns {Api.Session[]} */
+  const withAllBelow = (some) => some.flatMap((one) => [one, ...withAllBelow(children.get(one.id) ?? [])]);
   /** @param {string | null} parent @param {number} depth @param {boolean} folded */
   const walk = (parent, depth, folded) => {
     for (const session of [...(children.get(parent) ?? [])].sort(order)) {
       if (seen.has(session.id) || (folded && isQuiet(session))) continue;
       seen.add(session.id);
-      const many = (children.get(session.id) ?? []).filter(isQuiet).length;
-      const quiet = many >= FOLDED_FROM && !filter.text?.trim() ? many : 0;
-      const away = quiet > 0 && !filter.unfolded?.has(session.id);
-      rows.push({ session, depth, quiet, folded: away });
+      const many = (children.get(session.id) ?? []).filter(isQuiet);
+      const foldable = many.length >= FOLDED_FROM && !filter.text?.trim() ? withAllBelow(many) : [];
+      const away = foldable.length > 0 && !filter.unfolded?.has(session.id);
+      const above = foldable.filter(isAboveTarget).length;
+      rows.push({ session, depth, quiet: foldable.length, above, folded: away });
       walk(session.id, depth + 1, away);
     }
   };
@@ -210,20 +214,24 @@ export function grouped(rows, { text = "", by = "project", unfolded, closed } = 
     const all = [...own, ...orphans];
     const label = labels.get(folder) ?? folder;
     const key = `${by}:${folder}`;
-    const above = all.filter(({ session }) => isAboveTarget(session)).length;
-    const count = all.reduce((sum, row) => sum + 1 + (row.folded ? row.quiet : 0), 0);
+    const away = all.filter((row) => row.folded);
+    const above = all.filter(({ session }) => isAboveTarget(session)).length + sum(away, "above");
+    const count = all.length + sum(away, "quiet");
     const folded = closed?.has(key) ?? false;
     /** @type {Head} */
     const head = { head: "project", key, label, path: by === "project" ? folder : "", count, above, folded };
     if (folded) return [head];
     const alone = `orphans:${folder}`;
     const many = orphans.length >= FOLDED_FROM && !text.trim();
-    const away = many && !unfolded?.has(alone);
+    const hidden = many && !unfolded?.has(alone);
     /** @type {Head} */
-    const line = { ...head, head: "orphans", key: alone, count: orphans.length, above: 0, folded: away };
-    return [head, ...own, ...(many ? [line] : []), ...(away ? [] : orphans)];
+    const line = { ...head, head: "orphans", key: alone, count: orphans.length, above: 0, folded: hidden };
+    return [head, ...own, ...(many ? [line] : []), ...(hidden ? [] : orphans)];
   });
 }
+
+/** @param {Row[]} rows @param {"quiet" | "above"} name */
+const sum = (rows, name) => rows.reduce((total, row) => total + (row[name] ?? 0), 0);
 
 /** The last part of each path, with the one before it where two paths end alike. @param {string[]} paths
  * @returns {Map<string, string>} */

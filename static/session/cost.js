@@ -27,10 +27,13 @@ function soFar(cost) {
   if (cost.free && !whole) return [];
   const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency, cost.unreported);
   const said = own ? [`${counted(cost.calls, "call")} so far, output included: ${own}.`] : [];
-  const theirs = below && paid(below.spent, below.spent_at_least, cost.currency, below.unreported);
-  if (!below || !theirs) return said;
-  const together = paid(whole, cost.spent_at_least || below.spent_at_least, cost.currency);
+  if (!below) return said;
   const agents = counted(below.sessions, "sub-agent");
+  if (below.calls === 0)
+    return [...said, `${counted(below.unreported, "call")} of ${agents} without reported usage.`];
+  const theirs = paid(below.spent, below.spent_at_least, cost.currency, below.unreported);
+  if (!theirs) return said;
+  const together = paid(whole, cost.spent_at_least || below.spent_at_least, cost.currency);
   return [...said, `${counted(below.calls, "call")} of ${agents}: ${theirs}; together ${together}.`];
 }
 

@@ -40,7 +40,7 @@ export function prunedSentence({ messages, removed, shortened, summarised, freed
 /** The result of a prune in the words of the widget. @param {Api.Operation} operation a prune */
 export function prunedItems({ messages, removed, shortened }) {
   const less = shortened ? `, ${number(shortened)} shortened` : "";
-  return `Context pruned: ${number(removed ?? messages)} items removed${less}`;
+  return `Context pruned: ${counted(removed ?? messages, "item")} removed${less}`;
 }
 
 /** The things that are counted, each with its noun and what happens to it again.

@@ -108,6 +108,13 @@ describe("sub-agents", () => {
     assert.equal(arrange([old, ...many], { unfolded: new Set(["old"]) }).length, 5);
     assert.equal(arrange([old, ...many.slice(2)]).length, 3);
   });
+  it("that are folded count at any depth, and where they are above their target", () => {
+    const deep = session({ id: "deep", parent_id: "q1", state: "warning" });
+    const [row, ...rest] = arrange([old, ...many, deep]);
+    assert.deepEqual([row?.quiet, rest], [5, []]);
+    const [head] = grouped(arrange([old, ...many, deep]));
+    assert.deepEqual(head && "head" in head && [head.count, head.above], [6, 1]);
+  });
   it("that work or need something are always shown", () => {
     const busy = session({ id: "busy", parent_id: "old", activity: "working" });
     const full = session({ id: "full", parent_id: "old", verdict: needed });

@@ -45,6 +45,14 @@ describe("the cost of a session", () => {
       /of 1 sub-agent: at least \$1\.50, and 1 call without reported usage; together at least \$7\.64\.$/,
     );
   });
+  it("of sub-agents whose usage nobody reported is not left out in silence", () => {
+    // X9
+    const sub_agents = { sessions: 2, calls: 0, unreported: 3, spent: null, spent_at_least: true };
+    assert.match(
+      costSentence({ ...cost, sub_agents }),
+      /\$6\.14\. 3 calls of 2 sub-agents without reported usage\.$/,
+    );
+  });
   it("is an estimate where the context is one", () => {
     // X9
     assert.match(costSentence(cost, "estimated"), /list price: ~\$0\.673 new, ~\$0\.067 from the cache/);

@@ -44,6 +44,7 @@ describe("the result of a prune in words", () => {
   });
   it("has the words of the widget's specification", () => {
     assert.equal(prunedItems(operation(prune(42, 0))), "Context pruned: 42 items removed");
+    assert.equal(prunedItems(operation(prune(1, 0))), "Context pruned: 1 item removed");
     assert.equal(prunedItems(operation(prune(0, 9))), "Context pruned: 0 items removed, 9 shortened");
   });
   it("says what was removed apart from what was shortened", () => {

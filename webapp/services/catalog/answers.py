@@ -26,10 +26,12 @@ class SubAgentCost:
     """The cost of a session's sub-agents, at any depth."""
 
     sessions: int
+    """Sub-agents that made a call."""
     calls: int
     unreported: int
     """Their calls whose usage nobody reported."""
     spent: float | None
+    """The price of `calls`; null if none is known."""
     spent_at_least: bool
 
 
@@ -54,11 +56,11 @@ class Cost:
     """The price of all calls so far, each by its own model; null if none is known. Of a fork whose transcript begins
     with the rows of its parent, it includes their calls, as the parent's does."""
     spent_at_least: bool
-    """True if the real price is higher: a long context, an answer whose size was reported in part, a call without
-    price or without reported usage, such as one that wrote the summary of an agent's own compaction. An agent's
-    suggestions and side questions, which it writes to files of their own, are never counted."""
+    """True if the real price is higher or not known: a long context, an answer whose size was reported in part, a call
+    without price or without reported usage, such as one that wrote the summary of an agent's own compaction. An
+    agent's suggestions and side questions, which it writes to files of their own, are never counted."""
     sub_agents: SubAgentCost | None
-    """The calls of the session's sub-agents, not part of `spent`; null where there are none."""
+    """The calls of the session's sub-agents, not part of `spent`; null where they made none."""
     currency: str
 
 

@@ -41,7 +41,7 @@ def session_cost(session: Session) -> Cost | None:
         calls=made.calls,
         unreported=made.unreported,
         spent=made.paid.amount if made.paid else None,
-        spent_at_least=made.paid is not None and made.paid.at_least,
+        spent_at_least=made.paid is None or made.paid.at_least,
         sub_agents=below,
         currency=CURRENCY,
     )
@@ -52,13 +52,14 @@ def _sub_agents(session: Session) -> SubAgentCost | None:
     _, *below = with_sub_agents(store, session.id)
     each = [_calls_made(Session.of(environment, store.sessions.get(one))) for one in below]
     calls, known = sum(one.calls for one in each), [one.paid for one in each if one.paid is not None]
-    if not calls:
+    unreported = sum(one.unreported for one in each)
+    if not calls and not unreported:
         return None
     return SubAgentCost(
-        sessions=len(below),
+        sessions=sum(one.calls + one.unreported > 0 for one in each),
         calls=calls,
-        unreported=sum(one.unreported for one in each),
-        spent=round(sum(paid.amount for paid in known), 6) if known else None,
+        unreported=unreported,
+        spent=round(sum(paid.amount for paid in known), 6) if known and calls else None,
         spent_at_least=len(known) < len(each) or any(paid.at_least for paid in known),
     )
 

@@ -122,6 +122,27 @@ class TestTheCost:
         below = cost.sub_agents
         assert (below.calls, below.unreported, below.spent_at_least) == (2, 2, True)
 
+    def test_names_the_calls_of_sub_agents_that_reported_nothing(self, app: App) -> None:  # X9
+        """Without any report there is no price, but the calls were made."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        app.ingest.append_records("s", [entry(9, said("hello"), usage=ONE, call_key="k")])
+        for name in ("below", "idle"):
+            app.ingest.ensure(name, "claude-code", model="claude-opus-4-5", parent_id="s")
+        turns = [entry(20 + n, said("done") if n % 2 else user("go")) for n in range(4)]
+        app.ingest.append_records("below", turns)  # the last answer can still be reported
+        below = app.sessions.stats("s").cost.sub_agents
+        assert (below.sessions, below.calls, below.unreported) == (1, 0, 1)
+        assert (below.spent, below.spent_at_least) == (None, True)
+
+    def test_is_a_lower_bound_with_sub_agents_if_no_price_is_known(self, app: App) -> None:  # X9
+        """The sum of both has only the price of the sub-agents."""
+        followed(app, user("hi"), model="nobody-knows-1")
+        app.ingest.append_records("s", [entry(9, said("hello"), usage=ONE, call_key="k")])
+        app.ingest.ensure("below", "claude-code", model="claude-opus-4-5", parent_id="s")
+        app.ingest.append_records("below", [entry(21, said("done"), usage=ONE, call_key="l")])
+        cost = app.sessions.stats("s").cost
+        assert (cost.spent, cost.spent_at_least, cost.sub_agents.spent_at_least) == (None, True, False)
+
     def test_names_no_call_of_a_replaced_context(self, app: App) -> None:  # X9
         """Answers that a compaction writes again are not made again."""
         followed(app, user("hi"), model="claude-opus-4-5")
