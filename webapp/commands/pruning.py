@@ -19,6 +19,7 @@ from scoring.lists import Pruning
 from scoring.lists import prune as prune_messages
 from scoring.models import find_model
 from scoring.settings import AUTO, DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, TASK_TYPE_CHOICES
+from scoring.tokens import ModelCounter, family_of
 from webapp.commands.options import output_option
 from webapp.commands.terminal import echo
 from webapp.config import Config
@@ -143,7 +144,10 @@ def prune_value(
         PRESETS[DEFAULT_PRESET], task_type=task_type, strategy=strategy or PRESETS[DEFAULT_PRESET].strategy
     )
     limits = find_model(model)
-    counter = Tokenizers(enabled=Config.load().tokenizer).counter(limits.encoding)
+    tokenizer = Tokenizers(enabled=Config.load().tokenizer).counter(limits.encoding)
+    counter = ModelCounter(
+        tokenizer, family_of(model), limits.token_factor
+    )  # as sessions of the model are counted
     history = History.of(decoded.messages, counter, settings)
     budget = max_tokens
     if budget is None:

@@ -15,11 +15,15 @@ from scoring.formats import decode
 from scoring.models import find_model
 from scoring.tokens import estimate_message_tokens
 from tests.webapp.commands.running import Run
+from webapp.config import Config
 from webapp.tokenizers import Tokenizers
+from webapp.wiring import build
 
 CHAT = [{"role": "system", "content": "Be brief."}] + [
     {"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " + "word " * 300} for n in range(40)
 ]
+# A picture of one pixel.
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 ANTHROPIC_BODY = {
     "model": "claude-test",
     "max_tokens": 100,
@@ -146,6 +150,21 @@ class TestAList:
         assert done.out == ""
         assert "openai: 41 messages" in done.err
         assert " dropped: " in done.err
+
+    @pytest.mark.parametrize("model", ["gpt-5", "claude-opus-4-5", "claude-opus-5", "gemini-2.5-flash"])
+    def test_has_the_tokens_of_a_session_of_the_model(
+        self, run: Run, tmp_path: Path, db: Path, model: str
+    ) -> None:  # S11, B13
+        """A limit in tokens of the model would otherwise be exceeded by the half where it counts more of them."""
+        image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+        chat = [*CHAT, {"role": "user", "content": [{"type": "text", "text": "see"}, image]}]
+        app = build(Config(db=db, follow=False, env={}))
+        app.sessions.create(id="s", model=model)
+        app.ingest.append_messages("s", chat)
+        tokens = app.sessions.get("s").pruned.tokens
+        app.close()
+        limits = ("--max-tokens", 10**9, "--dry-run", "--model", model)
+        assert f" {tokens:,} tokens -> " in run("prune", written(tmp_path / "chat.json", chat), *limits).err
 
     def test_that_cannot_fit_is_reported(self, run: Run, tmp_path: Path) -> None:  # B7
         """Protected messages stay, and the report has the numbers."""
