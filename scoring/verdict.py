@@ -261,7 +261,7 @@ def _resume(situation: Situation) -> Verdict:
         return _advice("resume", situation, text, "resume", "Resume…")
     if situation.sub_agent:
         return _nothing_needed("fine", situation, ": a sub-agent ends with its task")
-    text = f"{share} full: the pruned view, {pruned} full, can be exported"
+    text = _sentence(f"{share} full: the pruned view, {pruned} full, can be exported")
     return _advice("above", situation, text, "export", "Export…")
 
 
@@ -312,7 +312,11 @@ def _fullness(situation: Situation) -> str:
     shows_pruned = (
         situation.followed and situation.resumable and situation.pruned < situation.tokens and pruned != share
     )
-    return f"{share} full, its pruned view {pruned}" if shows_pruned else f"{share} full"
+    return _sentence(f"{share} full, its pruned view {pruned}" if shows_pruned else f"{share} full")
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _turns_left(turns: int) -> str:

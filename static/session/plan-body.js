@@ -58,11 +58,14 @@ function endsFarBelow({ plan, session }) {
   </p>`;
 }
 
+/** The least share of the limit that can be chosen to cut to, in percent. */
+const LEAST_AIM = 5;
+
 /** Says why a plan does nothing; where the context is below the aim, how to free some anyway.
  * @param {Api.Plan} plan */
 function nothingToDo({ nothing_to_do, before, max_tokens }) {
   const lower =
-    before.tokens > 0 &&
+    before.utilization > LEAST_AIM &&
     before.tokens <= max_tokens &&
     html` To free some anyway, move <i>Cut to</i> below ${percent(before.utilization)}.`;
   return html`<p class="row note-box" role="status"><span>${sentence(nothing_to_do)}${lower}</span></p>`;
@@ -237,7 +240,7 @@ function whatIf({ plan, session, options }) {
   return html`<fieldset class="what-if">
     <legend>What if</legend>
     <label for="plan-aim">Cut to</label>
-    <input id="plan-aim" type="range" name="aim" min="5" max="100" step="1" .value=${Math.round(aim)}
+    <input id="plan-aim" type="range" name="aim" min=${LEAST_AIM} max="100" step="1" .value=${Math.round(aim)}
       aria-valuetext=${percentSet(aim)}>
     <output class="num">${percentSet(aim)}</output>
     <label for="plan-strategy">Strategy</label>

@@ -234,7 +234,9 @@ class TestAboveTheTarget:
 
     def test_calls_only_an_empty_context_0_percent_full(self) -> None:  # X18
         """The gauge beside it says 0.2 %."""
-        assert verdict(0.2).text == "under 1 % full. Nothing needed"
+        assert verdict(0.2).text == "Under 1 % full. Nothing needed"
+        found = verdict(66, growth=100, followed=True, pruned=400)
+        assert found.text.startswith("66 % full, its pruned view under 1 %. Nothing needed")
         assert verdict(0.6).text == "1 % full. Nothing needed"
 
     def test_admits_that_nothing_can_go(self) -> None:  # B7, X18

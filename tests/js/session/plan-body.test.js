@@ -32,6 +32,8 @@ describe("the plan", () => {
     const before = { tokens: 77_419, utilization: 38.7, messages: 9 };
     const shown = body({ plan: plan({ nothing_to_do, before }) });
     assert.match(shown, /already\. To free some anyway, move <i>Cut to<\/i> below 38\.7/);
+    const small = { tokens: 9_900, utilization: 4.9, messages: 9 };
+    assert.doesNotMatch(body({ plan: plan({ nothing_to_do, before: small }) }), /Cut to<\/i> below/);
     const stuck = body({ plan: plan({ nothing_to_do: "everything in the context is protected" }) });
     assert.match(stuck, /is protected\./);
     assert.doesNotMatch(stuck, /Cut to<\/i> below/);
