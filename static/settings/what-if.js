@@ -22,6 +22,7 @@ import {
   CUTS,
   compared,
   firstCut,
+  moreThan,
   nearTheCut,
   ranked,
   swapped,
@@ -266,7 +267,7 @@ function differences(saved, tried, certainty) {
   const all = compared(saved, tried);
   const swaps = swapped(all);
   if (swaps.length === 0) return "";
-  const more = swaps.length - SHOWN_SWAPS;
+  const more = moreThan(tried.changed ?? 0, swaps, SHOWN_SWAPS);
   return html`<table class="swaps" aria-label="Messages that change fate">
       <thead><tr><th>Message</th><th class="num">Score</th><th>Fate</th></tr></thead>
       <tbody>${swaps.slice(0, SHOWN_SWAPS).map((one) => swap(one, certainty))}</tbody>
@@ -275,7 +276,9 @@ function differences(saved, tried, certainty) {
     <details class="ranks">
       <summary>The ranked list before and after</summary>
       <p class="small muted">Messages that change fate and the last ones to go, lowest score first.</p>
-      <div class="ranks-pair">${rankList("Saved", all, 0)} ${rankList("Edited", all, 1)}</div>
+      <div class="ranks-pair">
+        ${rankList("Saved", all, 0, saved)} ${rankList("Edited", all, 1, tried)}
+      </div>
     </details>`;
 }
 
@@ -297,12 +300,12 @@ function swap({ number: n, text, role, tokens, scores, fates, reason }, certaint
 }
 
 /** The removed messages that change fate and the last ones to go, lowest score first. @param {string} name
- * @param {Compared[]} all @param {0 | 1} which */
-function rankList(name, all, which) {
+ * @param {Compared[]} all @param {0 | 1} which @param {Api.Plan} plan of which the first rows are compared */
+function rankList(name, all, which, { removed_count }) {
   const list = ranked(all, which);
-  const more = list.length - SHOWN_RANKS;
+  const more = moreThan(removed_count, list, SHOWN_RANKS);
   return html`<div>
-    <h3>${name}: ${number(list.length)} go</h3>
+    <h3>${name}: ${number(removed_count)} go</h3>
     <ol>${nearTheCut(list, SHOWN_RANKS).map(
       ({ number: n, text, scores, fates }) =>
         html`<li data-swaps=${fates[0] !== fates[1]}><span class="num">${points(scores[which] ?? null)}</span>

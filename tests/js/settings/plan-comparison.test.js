@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import {
   compared,
   firstCut,
+  moreThan,
   nearTheCut,
   ranked,
   swapped,
@@ -55,6 +56,15 @@ describe("the part of a ranked list that is shown", () => {
       nearTheCut(ranked(all, 0), 3).map((one) => one.id),
       ["1", "4", "5"],
     );
+  });
+});
+
+describe("the messages that are not shown", () => {
+  it("count also where a plan lists its first rows only", () => {
+    const all = compared(saved, tried);
+    assert.equal(moreThan(1_532, ranked(all, 0), 12), 1_530);
+    assert.equal(moreThan(2, ranked(all, 0), 12), 0);
+    assert.equal(moreThan(2, ranked(all, 0), 1), 1);
   });
 });
 

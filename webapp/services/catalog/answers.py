@@ -247,6 +247,7 @@ class SessionSize:
 
     session: Session
     items: int
+    """Messages and summaries in it."""
     tokens: int
     limit: int
     utilizationPercent: float  # noqa: N815  # the name is part of the interface

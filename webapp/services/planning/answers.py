@@ -174,6 +174,7 @@ class Fill:
     utilization: float
     """Percent of the limit, not capped at 100."""
     messages: int
+    """Messages and summaries in it."""
 
 
 @answer

@@ -33,6 +33,7 @@ class Gauge:
     """Percent of the session's `limit`, with one decimal, not capped at 100."""
     certainty: Certainty
     messages: int
+    """Messages and summaries in it."""
     regions: list[Region]
 
 
