@@ -213,11 +213,16 @@ def _stats(app: App, session: str, _: Mapping[str, Any]) -> str:
 
     stats, plan = app.sessions.stats(session), app.prunes.plan(session, PlanBody())
     regions = ", ".join(f"{REGIONS.get(one.name, one.name)} {one.tokens:,}" for one in stats.regions)
-    share = percent_text(stats.session.main.utilization)
+    main, pruned = stats.session.main, stats.session.pruned
+    smaller = (
+        [f"Its pruned view takes {counted(pruned.tokens, 'token')}."] if pruned.tokens != main.tokens else []
+    )
+    share = percent_text(main.utilization)
     return "\n".join(
         [
             f"{stats.tokens:,} of {stats.limit:,} tokens ({share}), as of {stats.as_of}.",
             *([f"Regions: {regions}."] if regions else []),
+            *smaller,
             f"A prune to the aim would free {counted(max(0, plan.freed), 'token')}.",
         ]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -131,6 +132,16 @@ class TestTools:
         assert ", tool results " in stats
         assert "pinned" in pinned
         assert "pinned already" in twice
+
+    def test_give_the_size_of_the_pruned_view(self, tmp_path: Path) -> None:  # X21
+        """The agent's context stays as it was; a copy of the pruned view is smaller by what was dropped."""
+        session = stored(tmp_path)
+        with closing(ToolAnswers({})) as answers, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COPPICE_DB", str(tmp_path / "c.db"))
+            stats = answers.answer("context_stats", {"session": session})
+        assert stats.startswith("42,020 of ")
+        [pruned] = re.findall(r"Its pruned view takes ([\d,]+) tokens\.", stats)
+        assert int(pruned.replace(",", "")) < 42_020
 
     def test_give_the_percent_of_the_page(self, tmp_path: Path) -> None:  # X21, B11
         """Only a full context is 100 % full; one without messages has no regions."""

@@ -165,7 +165,7 @@ class Hints:
         touched = files_touched(list(self._messages(session, made, calls[-400:]).values()))
         names = ", ".join(list(touched)[-MOST_FILES:])
         said = (
-            f"The context was compacted. Of {counted(len(view.nos), 'message')} ({tokens:,} tokens) "
+            f"The context was compacted. Of {counted(session.main.messages, 'message')} ({tokens:,} tokens) "
             "only a summary is left; Coppice has all of them in full."
         )
         files_said = f" Files among them: {names}." if names else ""
@@ -186,7 +186,10 @@ def _pays(cost: PruneCost, limit: int) -> bool:
 def _warning(session: Session, tokens: int, cost: PruneCost, *, is_full: bool) -> str:
     """Return the line for the agent and its user."""
     command = f"`coppice resume {session.id} --prune`"
-    less = f"Tell the user; they can go on from a copy with {cost.saved_per_call:,} tokens less on each call: {command}"
+    # The copy is made from the pruned view, which earlier prunes may have made smaller already.
+    saved = tokens - session.pruned.tokens + cost.saved_per_call
+    copy = f"a copy with {counted(saved, 'token')} less on each call: {command}"
+    less = f"Tell the user; they can go on from {copy}" if saved > 0 else "Tell the user."
     if is_full:
         share = percent_words(tokens, session.limits.limit, session.limits.target_tokens)
         return f"[coppice] The context is {share} full. {less}"

@@ -12,7 +12,7 @@ from tests.waiting import until
 from tests.webapp.building import conversation, entries, followed, said, user
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
-from webapp.bodies import MessagesQuery, SessionChange
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody, SessionChange
 from webapp.services.integrations import hints
 from webapp.services.session.session import Session
 
@@ -87,6 +87,19 @@ class TestAHint:
         full = hint_of(app, session)
         assert full["warns_of"] == "full"
         assert f"coppice resume {session} --prune" in str(full["warning"])
+
+    def test_counts_what_earlier_prunes_took_out(
+        self, app: App, session: str, folder: Path
+    ) -> None:  # X20, X22
+        """A copy is resumed from the pruned view, but the agent still sends, and would lose, its whole context."""
+        app.sessions.patch(session, SessionChange(settings={"target_percent": 2.0, "aim_percent": 1.0}))
+        whole, first = app.sessions.get(session), hint_of(app, session)
+        least = app.prunes.apply(session, PruneBody(max_tokens=whole.pruned.tokens // 2)).session.pruned
+        after = hint_of(app, session)
+        plan = app.prunes.plan(session, PlanBody())
+        saved = whole.main.tokens - least.tokens + plan.freed
+        assert f"a copy with {saved:,} tokens less on each call" in str(after["warning"])
+        assert after["lost"] == first["lost"]
 
     def test_says_how_full_as_the_page_does(self, app: App, session: str, folder: Path) -> None:  # X20, X18
         """Rounded, a context just below its limit would be 100 % full."""
