@@ -56,7 +56,7 @@ class Emergency:
     """True where even protected messages had to be cut."""
     note: str
     available: int
-    """Estimated tokens that were left for messages."""
+    """Tokens that were left for messages, as the estimator counts them."""
 
 
 @answer

@@ -109,7 +109,8 @@ class Overflow:
         gone, dropped = [items[n] for n in done.dropped], set(done.dropped)
         kept = [one for n, one in enumerate(items) if n not in dropped]
         self._change(change, items, done)
-        facts = Facts(strategy="emergency", max_tokens=available, note=done.note)
+        most = session.pruned.scale.shown(available + session.pruned.outside_messages)
+        facts = Facts(strategy="emergency", max_tokens=most, note=done.note)
         summary = self._cover(
             change, gone, kept, done.note, min(room, max(0, available - done.tokens)), facts
         )
@@ -175,9 +176,8 @@ class Overflow:
             if done.nothing_done:
                 raise Conflict("the context fits and has a single turn; there is nothing to take out")
             return done
-        raise Conflict(
-            f"not even the newest message fits in the {available:,} tokens that are left for messages"
-        )
+        left = session.pruned.scale.part(available)
+        raise Conflict(f"not even the newest message fits in the {left:,} tokens that are left for messages")
 
     def _relieved(
         self, session: Session, items: list[ViewItem], available: int, room: int, overflow: bool

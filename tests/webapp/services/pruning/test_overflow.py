@@ -67,6 +67,18 @@ class TestOverflow:
         assert built.tokens <= usable + 1
         assert list(app.verify()) == []
 
+    def test_notes_the_size_that_it_cut_to(self, app: App) -> None:  # S5, X11
+        """It is one of the whole context in the tokens of the model, as of any other prune."""
+        app.models.put("small", ModelRow(window=16_000))
+        tools = [{"name": f"tool{n}", "description": "does things " * 40} for n in range(20)]
+        session = managed(app, model="small", tools=tools)
+        for n in range(8):
+            turn = [wire("user", f"word{n} " * 800), wire("assistant", "done")]
+            app.ingest.append_messages(session, turn, usage={"prompt_tokens": 1_500 * (n + 2)})
+        made = app.overflow.relieve(session, reported=False).operation
+        usable = Session.load(app.environment, session).usable_shown
+        assert made.tokens_after <= made.max_tokens <= usable < made.tokens_before
+
     def test_is_one_operation_that_can_be_undone(self, app: App) -> None:  # X2
         """Undo restores the context before."""
         app.models.put("small", ModelRow(window=8_192))
