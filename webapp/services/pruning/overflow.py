@@ -195,7 +195,9 @@ class Overflow:
         except NoUserMessageFits:
             return None
         except SystemTooLarge as error:
-            raise Conflict(str(error)) from error
+            part = session.pruned.scale.part
+            shown = SystemTooLarge(part(error.system_tokens), part(error.available))
+            raise Conflict(str(shown)) from error
 
     def _change(self, change: ContextChange, items: list[ViewItem], done: Emergency) -> None:
         """Store the shortened messages' replacements."""

@@ -6,7 +6,7 @@ import pytest
 
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, user, wire
 from webapp.app import App
-from webapp.bodies import ModelRow
+from webapp.bodies import ModelRow, SessionChange
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized
 from webapp.services.session.session import Session
@@ -105,6 +105,19 @@ class TestOverflow:
         with pytest.raises(Conflict, match=r"the system prompt alone takes [\d,]+ tokens"):
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
+
+    def test_refuses_it_with_the_numbers_of_its_bar(self, app: App) -> None:  # C5, X11
+        """After real usage both are in the tokens of the model."""
+        session = managed(app, wire("system", "word " * 6_000), model="gpt-5")
+        for n in range(8):
+            turn = [wire("user", f"word{n} " * 400), wire("assistant", "done")]
+            app.ingest.append_messages(session, turn, usage={"prompt_tokens": 10_000 + 900 * n})
+        app.sessions.patch(session, SessionChange(window=12_000))
+        shown = {one.name: one.tokens for one in app.sessions.get(session).pruned.regions}
+        row = app.messages.by_number(session, [1])[0]
+        assert row.tokens == shown["system"]
+        with pytest.raises(Conflict, match=f"the system prompt alone takes {row.tokens:,} tokens"):
+            app.overflow.relieve(session)
 
     def test_refuses_a_context_without_anything_to_drop(self, app: App) -> None:
         """A single message that fits is left as it is."""
