@@ -2,8 +2,8 @@
 import { fileName } from "../shared/format.js";
 import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
 
-/** A row; `quiet` counts the sub-agents that can be folded, at any depth, and `above` those of them above their
- * target.
+/** A row; `quiet` counts the sub-agents that can be folded, at any depth, and `above` those of them above
+ * their target.
  * @typedef {{ session: Api.Session, depth: number, quiet: number, above?: number, folded: boolean }} Row */
 /** The head of a project (a user, a host), or of the sub-agents in it whose session is not in the list.
  * @typedef {{ head: "project" | "orphans", key: string, label: string, path: string, count: number, above:
