@@ -54,7 +54,7 @@ class AppendBatch:
         self.changed: list[int] = []
         self.samples: list[Sample] = []
         self.reports = CallReports(session)
-        self.already = 0
+        self.met_again: set[int] = set()
         # Positions in the pruned view whose replacement text no longer applies.
         self._restored: set[int] = set()
         self._words: list[tuple[int, str]] = []
@@ -72,7 +72,7 @@ class AppendBatch:
         group_ends = {e.group: i for i, e in enumerate(entries) if e.group is not None}
         for i, entry in enumerate(entries):
             if entry.source_id is not None and entry.source_id in self._sources:
-                self.already += 1
+                self.met_again.add(self._sources[entry.source_id][1])
                 if entry.usage is not None:
                     self.reports.add_output(entry.call_key, entry.usage)
             else:

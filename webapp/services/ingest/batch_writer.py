@@ -66,23 +66,28 @@ class AppendRequest:
 
 @dataclass(slots=True)
 class Added:
-    """The outcome of an append: numbers of the new messages, how many entries were known already, and its events.
+    """The outcome of an append: numbers of the new messages, of those that were met again, and its events.
 
     `session` is the session as it was written, None if nothing was. `answer` is the one stored under the key.
     """
 
     nos: list[int] = field(default_factory=list)
-    known: int = 0
+    met_again: set[int] = field(default_factory=set)
     skipped: int = 0
     problems: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     answer: Appended | None = None
     session: Session | None = None
 
+    @property
+    def known(self) -> int:
+        """Return how many messages were there already; a file can also repeat rows of those that it adds."""
+        return len(self.met_again.difference(self.nos))
+
     def merge(self, other: Added) -> None:
         """Add the outcome of another append."""
         self.nos += other.nos
-        self.known += other.known
+        self.met_again |= other.met_again
         self.skipped += other.skipped
         self.problems += other.problems
         self.events += other.events
@@ -207,10 +212,10 @@ class BatchWriter:
         if request.begin is not None and batch.base_version != ready:
             return None
         if batch.empty and not has_meta and request.key is None and self._is_unchanged(batch):
-            return Added(known=batch.already)
+            return Added(met_again=batch.met_again)
         added = self._write(batch, request)
         if added is not None:
-            added.known = batch.already
+            added.met_again = batch.met_again
         return added
 
     def _is_unchanged(self, batch: AppendBatch) -> bool:

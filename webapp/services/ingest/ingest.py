@@ -261,7 +261,7 @@ class Ingest:
         with self._environment.lock(session_id):
             row = self._store.sessions.get(session_id)
             if self._store.log.known(row.key, [ids[-1]]):
-                return Added(known=len(entries))
+                return Added(met_again={no for _, no in self._store.log.known(row.key, ids).values()})
             for _, chunk in batches(entries):
                 whole.merge(self._writer.append(AppendRequest(session_id, partial(begun, chunk))))
         if len(whole.nos) > MAINTENANCE_FROM:
