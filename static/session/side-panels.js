@@ -135,7 +135,8 @@ export class SidePanels {
     for (const part of this.#covered) part.inert = true;
     document.body.toggleAttribute("data-sheet", isOver);
     side?.setAttribute("role", isOver ? "dialog" : "complementary");
-    side?.setAttribute("aria-modal", String(isOver));
+    if (isOver) side.setAttribute("aria-modal", "true");
+    else side?.removeAttribute("aria-modal"); // it is allowed for dialogs only
   }
 
   /** True while this panel can be seen. @param {Tab} tab */

@@ -15,7 +15,7 @@ from tests.browser import writing
 from tests.browser.looking import Look
 from tests.browser.overview_page import DROP
 from tests.browser.session_page import APPLY
-from tests.browser.tab import Opening
+from tests.browser.tab import SCREEN, Opening
 from tests.browser.waiting import drawn, hold, holds, intercept
 from tests.servers import Server
 from tests.waiting import PATIENCE
@@ -213,7 +213,7 @@ class TestPhones:
     """The cards and the sheet of a phone."""
 
     def test_have_no_violations(self, page: Page, server: Server) -> None:
-        """They break no rule either."""
+        """They break no rule either, and neither does the page once its window is widened."""
         page.set_viewport_size({"width": 390, "height": 844})
         page.emulate_media(reduced_motion="reduce")
         open_overview(page, server)
@@ -223,6 +223,10 @@ class TestPhones:
         expect(page.locator(".side")).to_be_visible()
         sheet = Axe().run(page, options=ONLY_VIOLATIONS)
         assert sheet.violations_count == 0, sheet.generate_report()
+        page.set_viewport_size(SCREEN)
+        expect(page.get_by_role("complementary", name="Panels")).to_be_visible()
+        widened = Axe().run(page, options=ONLY_VIOLATIONS)
+        assert widened.violations_count == 0, widened.generate_report()
 
 
 class TestPreferences:
