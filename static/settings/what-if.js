@@ -7,7 +7,7 @@
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
 import { counted, number, percent, percentSet, tokens as tokenText } from "../shared/format.js";
-import { html, withCode } from "../shared/html.js";
+import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { whatItDoes } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
@@ -16,24 +16,9 @@ import { certaintyOfParts, titleOf } from "../shared/session-facts.js";
 import { optionElements, planBar } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
-import { fateName, plainReason } from "../shared/words.js";
-import {
-  aimShare,
-  CUTS,
-  compared,
-  firstCut,
-  moreThan,
-  nearTheCut,
-  ranked,
-  swapped,
-  tokensAt,
-} from "./plan-comparison.js";
-
-/** @typedef {import("./plan-comparison.js").Compared} Compared */
+import { aimShare, CUTS, firstCut, tokensAt } from "./plan-cuts.js";
 
 const TYPING_MS = 250;
-const SHOWN_SWAPS = 30;
-const SHOWN_RANKS = 12;
 const SHOWN_SESSIONS = 200;
 const NONE = html`<p class="pad muted">
   There is no session to try settings on yet. <a class="link" href="${root}/">Sessions</a> says where they
@@ -62,6 +47,9 @@ export class WhatIf extends ReadingElement {
   /** The number of changed fates by depth, as far as they are known. @type {Map<number, number>} */
   #depths = new Map();
   #busy = false;
+  /** What draws the differences between two plans, once there are two.
+   * @type {typeof import("./plan-differences.js").differences | null} */
+  #differences = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -158,6 +146,7 @@ export class WhatIf extends ReadingElement {
       }
       const body = { settings: { ...wanted }, compare: true };
       this.#tried = wanted ? await api.plan(session.id, { ...body, max_tokens }, signal) : null;
+      if (wanted) ({ differences: this.#differences } = await import("./plan-differences.js"));
       if (signal.aborted) return;
       this.emit("faults", []);
       this.#busy = false;
@@ -223,7 +212,7 @@ export class WhatIf extends ReadingElement {
         ${tried && planBar("Edited", session, tried.after, tried.regions_after)}
       </div>
       <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
-      ${tried && this.#depthWords()} ${saved && tried && differences(saved, tried, this.#certainty)}
+      ${tried && this.#depthWords()} ${saved && tried && this.#differences?.(saved, tried, this.#certainty)}
     </div>`;
   }
 
@@ -260,59 +249,6 @@ export class WhatIf extends ReadingElement {
       </p>
       ${tried.over_budget && html`<p class="warned">${icon("warning")} ${tried.over_budget.message}</p>`}`;
   }
-}
-
-/** @param {Api.Plan} saved @param {Api.Plan} tried @param {string} certainty */
-function differences(saved, tried, certainty) {
-  const all = compared(saved, tried);
-  const swaps = swapped(all);
-  if (swaps.length === 0) return "";
-  const more = moreThan(tried.changed ?? 0, swaps, SHOWN_SWAPS);
-  return html`<table class="swaps" aria-label="Messages that change fate">
-      <thead><tr><th>Message</th><th class="num">Score</th><th>Fate</th></tr></thead>
-      <tbody>${swaps.slice(0, SHOWN_SWAPS).map((one) => swap(one, certainty))}</tbody>
-    </table>
-    ${more > 0 && html`<p class="small muted">and ${counted(more, "more message")}</p>`}
-    <details class="ranks">
-      <summary>The ranked list before and after</summary>
-      <p class="small muted">Messages that change fate and the last ones to go, lowest score first.</p>
-      <div class="ranks-pair">
-        ${rankList("Saved", all, 0, saved)} ${rankList("Edited", all, 1, tried)}
-      </div>
-    </details>`;
-}
-
-/** @param {number | null} score */
-const points = (score) => (score === null ? "–" : number(Math.round(score)));
-
-/** @param {Compared} one @param {string} certainty */
-function swap({ number: n, text, role, tokens, scores, fates, reason }, certainty) {
-  const [before = null, after = null] = scores;
-  const [was = "", is = ""] = fates;
-  return html`<tr>
-    <td><span class="one-line"><span class="muted">#${number(n)} ${role}</span> ${text}</span>
-    </td>
-    <td class="num">${points(before)} → ${points(after)}</td>
-    <td>${fateName(was)} → <b>${fateName(is)}</b></td>
-  </tr>
-  <tr class="why"><td colspan="3" class="small muted"
-    >${tokenText(tokens, certainty)} tokens${reason && html` · ${withCode(plainReason(reason))}`}</td></tr>`;
-}
-
-/** The removed messages that change fate and the last ones to go, lowest score first. @param {string} name
- * @param {Compared[]} all @param {0 | 1} which @param {Api.Plan} plan of which the first rows are compared */
-function rankList(name, all, which, { removed_count }) {
-  const list = ranked(all, which);
-  const more = moreThan(removed_count, list, SHOWN_RANKS);
-  return html`<div>
-    <h3>${name}: ${number(removed_count)} go</h3>
-    <ol>${nearTheCut(list, SHOWN_RANKS).map(
-      ({ number: n, text, scores, fates }) =>
-        html`<li data-swaps=${fates[0] !== fates[1]}><span class="num">${points(scores[which] ?? null)}</span>
-          <span class="one-line">#${number(n)} ${text}</span></li>`,
-    )}</ol>
-    ${more > 0 && html`<p class="small muted">and ${number(more)} more</p>`}
-  </div>`;
 }
 
 /** The settings for a session: a task type chosen for it comes first. @param {Api.Session} session

@@ -1,16 +1,7 @@
 // static/settings/plan-comparison.js: two plans for the same cut, compared.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-  compared,
-  firstCut,
-  moreThan,
-  nearTheCut,
-  ranked,
-  swapped,
-  tokensAt,
-} from "../../../static/settings/plan-comparison.js";
-import { gauge, session } from "../builders.js";
+import { compared, moreThan, nearTheCut, ranked, swapped } from "../../../static/settings/plan-comparison.js";
 
 /** @param {string} id @param {number} score */
 const gone = (id, score) =>
@@ -65,14 +56,5 @@ describe("the messages that are not shown", () => {
     assert.equal(moreThan(1_532, ranked(all, 0), 12), 1_530);
     assert.equal(moreThan(2, ranked(all, 0), 12), 0);
     assert.equal(moreThan(2, ranked(all, 0), 1), 1);
-  });
-});
-
-describe("the cut at which settings are first tried", () => {
-  it("is the aim if a prune to it removes something, otherwise half", () => {
-    const full = session({ pruned: gauge({ tokens: 200_000 }), aim_tokens: 120_000 });
-    const calm = session({ pruned: gauge({ tokens: 130_000 }), aim_tokens: 120_000 });
-    assert.deepEqual([firstCut(full), firstCut(calm)], [null, 50]);
-    assert.equal(tokensAt(calm, 25), 32_500);
   });
 });
