@@ -110,9 +110,10 @@ def _by_expression(path: str, expression: str) -> Change:
     if found is None:
         return Change(path, EDITED)
     pattern, act, rest = found.groups()
-    if act in "ai":
+    parts = _parts(rest) if act == "s" else None
+    if act in "air" or (parts and parts[0] in ("^", "$")):
         return Change(path, ADDED)
-    if act == "s" and (parts := _parts(rest)):
+    if parts:
         return Change(path, EDITED, *parts)
     return Change(path, EDITED, plain_text(pattern or ""))
 

@@ -21,6 +21,7 @@ class TestPrograms:
             ("sed -i s/a/b/ src/a.py", [("src/a.py", "edited")]),
             ("sed -i.bak 's/a;b/c/' a.py b.yml", [("a.py", "edited"), ("b.yml", "edited")]),
             ("sed -i '5a\\x = 1' a.py; sed -i '/^def/i # here' a.py", [("a.py", "added to")] * 2),
+            ("sed -i '1s/^/import os\\n/' a.py; sed -i '5r more.txt' a.py", [("a.py", "added to")] * 2),
             ("perl -0pi -e 's/a/b/' a.cfg", [("a.cfg", "edited")]),
             ("sed -i '' 's/a/b/' a.py && make", [("a.py", "edited")]),
             ("sed --in-place 's/a/b/' a.py", [("a.py", "edited")]),
