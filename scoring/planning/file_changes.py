@@ -94,7 +94,7 @@ def _changed_unseen(history: History, events: Sequence[FileEvent]) -> Iterator[t
 
     An edit that replaced the whole file is the last one of the readings before it.
     """
-    edits = [one for one in events if one.edit is not None and one.edit.unseen]
+    edits = [(one.call, one.edit) for one in events if one.edit is not None and one.edit.unseen]
     later = 0
     for call, result, edit, looks in events:
         if edit is not None and edit.unseen:
@@ -102,11 +102,11 @@ def _changed_unseen(history: History, events: Sequence[FileEvent]) -> Iterator[t
         if not looks:
             continue
         content = history.features[result].content
-        names = content.names if content is not None else ""
-        for by, _, after, _ in edits[later : later + MOST_EDITS]:
-            if after is not None and all(name in names for name in after.names):
+        shown = content.names if content is not None else ""
+        for by, after in edits[later : later + MOST_EDITS]:
+            if all(name in shown for name in after.names):
                 yield call, by
-            if after is not None and after.whole:
+            if after.whole:
                 break
 
 

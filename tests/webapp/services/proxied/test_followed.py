@@ -274,6 +274,16 @@ def send_pruned() -> None:
     hints.write(f"proxy-{NAME}", hints.ACTIVE, active, hints.proxy_folder())
 
 
+def restart_while_pruning(app: App, client: Client) -> None:
+    """Switch the pruning of a followed session on, and forget its calls, as a restart of the server does."""
+    follow(app)
+    take(client, HISTORY)
+    client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+    take(client, LATER, "msg_3")
+    until(lambda: script().get("prunes") is True)
+    app.proxy_scripts._followed._links.clear()
+
+
 class TestSentPruned:
     """The switch for pruned calls of such a session."""
 
@@ -340,12 +350,7 @@ class TestSentPruned:
 
     def test_is_switched_off_before_the_next_call(self, app: App, client: Client) -> None:  # X13
         """After a restart of the server the script is switched off, and its edits stay."""
-        follow(app)
-        take(client, HISTORY)
-        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
-        take(client, LATER, "msg_3")
-        until(lambda: script().get("prunes") is True)
-        app.proxy_scripts._followed._links.clear()
+        restart_while_pruning(app, client)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": False})
         until(lambda: script()["prunes"] is False)
         assert "version" in script()
@@ -373,12 +378,7 @@ class TestSentPruned:
     @pytest.mark.parametrize("at", [None, [], [1], ["1", 0], [2**70, 0], [-(2**70), 0], [1.5, 0], {"0": 1}])
     def test_is_sent_whole_after_a_damage_of_its_script(self, app: App, client: Client, at: Any) -> None:
         """A script that does not say from which operations it was made could leave out what was put back."""
-        follow(app)
-        take(client, HISTORY)
-        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
-        take(client, LATER, "msg_3")
-        until(lambda: script().get("prunes") is True)
-        app.proxy_scripts._followed._links.clear()
+        restart_while_pruning(app, client)
         damaged = {**script(), "edits": {"key": {"drop": True}}, "at": at}
         hints.write(f"proxy-{NAME}", hints.EDITS, damaged, hints.proxy_folder())
         app.proxy_scripts.write(NAME)
