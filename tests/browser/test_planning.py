@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Request, expect
 from tests.browser.cable import cable_to
 from tests.browser.looking import Look
 from tests.browser.session_page import APPLY, open_session, row, tokens_shown
-from tests.browser.waiting import holds, intercept, until
+from tests.browser.waiting import holds, in_place, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
 from tests.servers import Server
 
@@ -362,10 +362,9 @@ class TestVisibleParts:
         page = look(open_long_plan)
         targets = page.locator(".plan-bars .gauge-target")
         expect(targets).to_have_count(2)
-        now, after = (target.bounding_box() for target in targets.all())
-        assert now is not None
-        assert after is not None
-        assert abs(now["x"] - after["x"]) < 1
+        in_place(
+            targets.first, targets.last, "(now, after) => now.width > 0 && Math.abs(now.x - after.x) < 1"
+        )
         expect(page.locator(".plan-bars .num").first).to_contain_text("~")
 
     def test_keeps_bars_slider_and_button_visible(self, look: Look) -> None:  # X1, X4

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.looking import Look
-from tests.browser.waiting import until
+from tests.browser.waiting import in_place, until
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -57,11 +57,8 @@ class TestSearching:
         page = look(open_titles)
         page.set_viewport_size({"width": 360, "height": 780})
         title = page.locator(".hit-head b", has_text="Move the billing")
-        size, found = title.bounding_box(), page.locator(".hits").bounding_box()
-        assert size is not None
-        assert found is not None
-        assert size["height"] <= 24
-        assert size["width"] <= found["width"]
+        hits = page.locator(".hits")
+        in_place(title, hits, "(title, hits) => title.height <= 24 && title.width <= hits.width")
 
     def test_aligns_the_number_whatever_the_title(self, look: Look) -> None:
         """A long title is cut before number and role; on a phone both stand below every title, short or long."""

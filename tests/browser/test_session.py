@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
 from tests.browser.session_page import APPLY, copied, open_followed, open_session, row, tokens_shown
-from tests.browser.waiting import holds, intercept, until
+from tests.browser.waiting import holds, in_place, intercept, until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed, proxied, words
 from tests.servers import Server
 from webapp.bodies import MessagesQuery, PlanBody, PruneBody
@@ -420,12 +420,8 @@ class TestFollowedSessions:
         fault = dialog.get_by_role("alert")
         expect(fault).to_contain_text("/nowhere/at/all is not on this machine")
         expect(fault).to_contain_text(f"coppice resume {transcript.session} --cwd FOLDER")
-        said, pressed, around = fault.bounding_box(), button.bounding_box(), dialog.bounding_box()
-        assert said is not None
-        assert pressed is not None
-        assert around is not None
-        assert said["y"] + said["height"] <= pressed["y"]
-        assert said["x"] - around["x"] >= 12
+        in_place(fault, button, "(fault, button) => fault.bottom <= button.top")
+        in_place(fault, dialog, "(fault, dialog) => fault.left - dialog.left >= 12")
 
     def test_grow_while_their_page_is_open(
         self, page: Page, server: Server, folder: ClaudeFolder

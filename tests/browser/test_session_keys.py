@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.session_page import APPLY, open_and_settle, open_session, row
-from tests.browser.waiting import drawn, hold, intercept
+from tests.browser.waiting import drawn, hold, in_place, intercept
 from tests.browser.writing import managed
 from tests.servers import Server
 from webapp.bodies import PruneBody
@@ -335,10 +335,7 @@ class TestNotices:
         notice, actions = page.locator(".toast"), page.get_by_role("toolbar", name="Selected messages")
         expect(notice).to_be_in_viewport(ratio=1)
         expect(actions).to_be_in_viewport(ratio=1)
-        above, below = notice.bounding_box(), actions.bounding_box()
-        assert above is not None
-        assert below is not None
-        assert above["y"] + above["height"] <= below["y"]
+        in_place(notice, actions, "(notice, actions) => notice.bottom <= actions.top")
 
     def test_come_into_a_region_that_is_there_before(self, page: Page, server: Server) -> None:
         """Screen readers announce what is added to a live region, and may miss a region that is added."""

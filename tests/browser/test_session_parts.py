@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.looking import Look
 from tests.browser.session_page import open_followed, row
-from tests.browser.waiting import holds, intercept, without_live_connection
+from tests.browser.waiting import holds, in_place, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
 from tests.servers import Server, running_server
 from tests.webapp.agents.samples import SAMPLES
@@ -70,13 +70,6 @@ LEAST_CONTRAST = """() => {
     }
     return least;
 }"""
-
-
-def in_place(page: Page, one: str, other: str, condition: str) -> None:
-    """Return once the first element of each selector is there, and `condition` holds for their two boxes."""
-    boxes = "names.map(name => document.querySelector(name)?.getBoundingClientRect())"
-    script = f"names => {{ const boxes = {boxes}; return boxes.every(Boolean) && ({condition})(...boxes); }}"
-    holds(page, script, [one, other])
 
 
 def marks_opened(page: Page) -> dict[str, str]:
@@ -459,10 +452,11 @@ class TestWideScreens:
         page.goto(f"{server.url}/sessions/{managed(server, 60)}")
         expect(page.locator("token-chart canvas")).to_be_visible()
         in_place(
-            page, ".bars", ".chart-panel",
+            page.locator(".bars"), page.locator(".chart-panel"),
             "(bars, chart) => bars.y === chart.y && bars.height === chart.height && bars.right < chart.x",
         )  # fmt: skip
-        in_place(page, ".m-open", ".fate", "(text, fate) => fate.width > 0 && text.right <= fate.x")
+        text, fate = page.locator(".m-open").first, page.locator(".fate").first
+        in_place(text, fate, "(text, fate) => fate.width > 0 && text.right <= fate.x")
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
     def test_show_each_message_on_one_line(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
@@ -639,10 +633,8 @@ class TestOnPaper:
         expect(side).to_have_css("max-height", "none")
         expect(side.locator(".panel-body")).to_have_css("overflow-y", "visible")
         expect(side.get_by_text("Strategy", exact=True)).to_be_hidden()
-        beside, above = side.bounding_box(), messages.bounding_box()
-        assert beside
-        assert above
-        assert beside["x"] >= above["x"] + above["width"] or beside["y"] >= above["y"] + above["height"]
+        expect(messages.locator(".msg").first).to_be_visible()
+        in_place(side, messages, "(side, list) => side.left >= list.right || side.top >= list.bottom")
 
     def test_has_no_blank_pages_in_place_of_rows(self, page: Page, server: Server) -> None:
         """Of a long list the rows that are drawn are printed, one below the other, and it says that more are there."""
@@ -650,12 +642,9 @@ class TestOnPaper:
         expect(page.locator(".msg").first).to_be_visible()
         page.emulate_media(media="print")
         rows = page.locator("message-list .rows")
-        assert rows.evaluate("e => e.getBoundingClientRect().height") < 100 * 60
+        until(page, lambda: rows.evaluate("e => e.getBoundingClientRect().height") < 100 * 60)
         first, second = (rows.locator(".item").nth(n) for n in (0, 1))
-        ends, begins = first.bounding_box(), second.bounding_box()
-        assert ends
-        assert begins
-        assert begins["y"] == ends["y"] + ends["height"]
+        in_place(first, second, "(first, second) => second.top === first.bottom")
         foot = page.locator("message-list .list-foot")
         said = foot.evaluate("e => getComputedStyle(e, '::after').content")
         assert said == '"Only the rows near the view are printed. An export has all messages."'

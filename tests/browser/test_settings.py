@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from scoring.signals import SIGNALS, Signal
 from tests.browser.session_page import open_session
 from tests.browser.settings_page import of_type, open_below
-from tests.browser.waiting import hold, holds, intercept
+from tests.browser.waiting import hold, holds, in_place, intercept
 from tests.browser.writing import ClaudeFolder, managed
 from tests.browser.writing import words as some_words
 from tests.servers import Server
@@ -391,10 +391,10 @@ class TestModels:
         row = page.locator(".models tbody tr", has_text=name)
         expect(row).to_have_count(1)
         row.scroll_into_view_if_needed()
-        box, cell = page.locator(".models-scroll").bounding_box(), row.locator("td").first.bounding_box()
-        assert box
-        assert cell
-        assert cell["width"] <= box["width"] * 2 / 3
+        names = row.locator("td").first
+        in_place(
+            names, page.locator(".models-scroll"), "(names, table) => names.width <= table.width * 2 / 3"
+        )
         if width == 1280:
             expect(row.get_by_role("button", name="Override")).to_be_in_viewport(ratio=1)
 

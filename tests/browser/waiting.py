@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from playwright.sync_api import Page, Route, WebSocketRoute
+from playwright.sync_api import Locator, Page, Route, WebSocketRoute
 
 from tests import waiting
 from tests.servers import Server
@@ -25,6 +25,16 @@ def until(page: Page, condition: Callable[[], object]) -> None:
 def holds(page: Page, script: str, arg: object = None) -> None:
     """Return once `script` is true in the page. Playwright's own wait needs eval, which the pages forbid."""
     until(page, lambda: page.evaluate(script, arg))
+
+
+def in_place(one: Locator, other: Locator, condition: str) -> None:
+    """Return once `condition`, a function of two boxes, holds for the boxes of both elements at one moment.
+
+    Two boxes that are read one after the other need not be of one layout: a list may get its rows in between.
+    """
+    boxes = "elements.map(element => element.getBoundingClientRect())"
+    script = f"elements => elements.every(one => one.isConnected) && ({condition})(...{boxes})"
+    until(one.page, lambda: one.page.evaluate(script, [one.element_handle(), other.element_handle()]))
 
 
 def drawn(page: Page) -> None:
