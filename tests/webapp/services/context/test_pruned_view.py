@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Sequence
+from sys import getsizeof
 from typing import Any
 
 import pytest
@@ -21,6 +23,18 @@ from webapp.store.context import PRUNED
 def there(app: App, session: str) -> Any:
     """Return the items of a session's pruned view."""
     return view_items(app.store, app.store.sessions.get(session).key)
+
+
+def memory_of(things: Sequence[object]) -> int:
+    """Return the bytes of these objects and of everything that they refer to except types."""
+    found: dict[int, object] = {}
+    left = list(things)
+    while left:
+        thing = left.pop()
+        if id(thing) not in found and not isinstance(thing, type):
+            found[id(thing)] = thing
+            left += gc.get_referents(thing)
+    return sum(map(getsizeof, found.values()))
 
 
 class TestViewItems:
@@ -104,9 +118,23 @@ class TestViewItems:
     def test_are_compared_again_after_leaving_the_cache(self, app: App) -> None:
         """The cache of comparisons is bounded like that of messages."""
         session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
-        said = MessageCache(chars_kept=1)
+        said = MessageCache(bytes_kept=1)
         view_items(app.store, app.store.sessions.get(session).key, said)
         assert len(said._as_read) == 1
+
+    @pytest.mark.parametrize("text", ["plain words " * 500, "→ 字 " * 500, "short"])
+    def test_take_no_more_memory_than_is_counted(self, app: App, text: str) -> None:
+        """The size of the cache is that of its messages: their words, their wire objects, and what they consist of."""
+        asked = {"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
+        rows = [
+            wire("user", text), {"role": "assistant", "content": None, "tool_calls": [asked]},
+            {"role": "tool", "tool_call_id": "c", "content": text},
+        ]  # fmt: skip
+        key = app.store.sessions.get(managed(app, *rows * 20)).key
+        cache = MessageCache()
+        view_items(app.store, key, cache)
+        messages = [message for _, _, message, _ in cache._messages.values()]
+        assert 0.4 * cache._bytes < memory_of(messages) < cache._bytes
 
     def test_of_a_deleted_session_leave_the_memory(self, app: App) -> None:
         """A server that has had thousands of sessions is as large as one that has the same sessions left."""
@@ -117,4 +145,4 @@ class TestViewItems:
         cache = app.context._cache
         assert {session for session, _ in cache._messages} == {app.store.sessions.get(kept).key}
         assert len(cache._as_read) == len(cache._messages) == 2
-        assert cache._chars == sum(size for *_, size in cache._messages.values())
+        assert cache._bytes == sum(size for *_, size in cache._messages.values())
