@@ -15,10 +15,11 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.looking import Look
 from tests.browser.overview_page import DROP
-from tests.browser.waiting import drawn, hold, hold_joining, holds, until, without_live_connection
+from tests.browser.waiting import drawn, hold, hold_joining, holds, in_place, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
+from tests.webapp.agents.samples import samples_of
 from tests.webapp.building import START, call, entries, followed, result, user
 from webapp.agents import AGENTS
 from webapp.agents.records import Compaction
@@ -53,6 +54,23 @@ def open_three(page: Page, server: Server) -> None:
     expect(page.locator("tr.session-row")).to_have_count(3)
 
 
+def open_agents(page: Page, server: Server) -> None:
+    """Open the overview with a slowly growing session, some of four agents in two projects, and an imported list."""
+    managed(server, 10, tokens=50, title="Slow")
+    for agent, project in (
+        ("claude-code", b"garden"),
+        ("codex", b"garden"),
+        ("gemini-cli", b"garden"),
+        ("pi", b"greenhouse-of-glass"),
+    ):
+        for file in samples_of(AGENTS[agent]):
+            said = file.path.read_bytes().replace(b"garden", project)
+            server.app.importing.import_file(file.path.name, said)
+    server.app.importing.import_file("talk.json", b'[{"role": "user", "content": "hello"}]')
+    page.goto(server.url)
+    expect(page.locator("tr.session-row", has_text="Slow")).to_be_visible()
+
+
 def open_narrow(page: Page, server: Server) -> None:
     """Open the overview with a session of a very long title on a phone."""
     page.set_viewport_size({"width": 390, "height": 844})
@@ -82,6 +100,18 @@ class TestTheTable:
         expect(title).to_be_visible()
         assert title.evaluate("e => e.scrollWidth <= e.clientWidth")
         assert page.locator("thead th:visible").all_inner_texts()[-1] == "Last"
+
+    def test_needs_one_line_for_what_most_sessions_say(self, look: Look) -> None:
+        """At 1,280 pixels the verdict of a session that needs nothing stands on one line, below the toolbar's one."""
+        page = look(open_agents)
+        said = page.locator(".said", has_text="Nothing needed: many turns left to the target at this pace")
+        expect(said).to_be_visible()
+        assert said.evaluate("e => e.clientHeight") == 17
+        toolbar = page.locator(".toolbar")
+        in_place(
+            toolbar.get_by_label("Filter sessions"), toolbar.get_by_role("button", name="By project"),
+            "(filter, group) => filter.width >= 180 && group.top < filter.bottom && group.bottom > filter.top",
+        )  # fmt: skip
 
     def test_counts_active_sessions_alike_in_heading_and_chip(self, look: Look) -> None:
         """The heading and the chip show the same number, of those that work and those that wait for their user."""
