@@ -1,7 +1,7 @@
 // <card-links session-id="…"></card-links>
 //
-// Two entries of the export menu: the card "What filled my context" as a picture or as Markdown. It holds
-// only numbers, so that it can be shared.
+// The last entries of the export menu: the card "What filled my context" as a picture or as Markdown. It
+// holds only numbers, so that it can be shared. They come when the menu opens, and move no other entry.
 import { api } from "../shared/api.js";
 import { download } from "../shared/copy.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -33,7 +33,7 @@ class CardLinks extends CoppiceElement {
     const item = (act, name) =>
       html`<button data-act=${act}><span><b>${name}</b><small class="muted"
         >What filled this context, to share: numbers only, no title and no content.</small></span></button>`;
-    return html`${item("card-svg", "Card as a picture")}${item("card-md", "Card as Markdown")}`;
+    return html`<hr>${item("card-svg", "Card as a picture")}${item("card-md", "Card as Markdown")}`;
   }
 }
 

@@ -43,10 +43,10 @@ export function exportMenu(session) {
     <div class="menu-list">
       ${own} ${agent && html`<hr>`}
       ${FORMATS.map(([format, name, use]) => item(format, name, use))}
-      <hr><card-links session-id=${session.id}></card-links>
       <hr><a href=${`${root}/widget?session=${encodeURIComponent(session.id)}`}
         ><span><b>Widget</b><small class="muted"
           >The gauge and the prune button for a page of another site.</small></span></a>
+      <card-links session-id=${session.id}></card-links>
     </div>
   </details>`;
 }

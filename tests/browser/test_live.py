@@ -308,6 +308,17 @@ class TestALostConnection:
         page.locator(".menu.export summary").click()
         expect(page.get_by_role("alert")).to_contain_text("Could not load the cards: its file did not arrive")
 
+    def test_moves_no_entry_of_the_export_menu_that_is_there(self, page: Page, server: Server) -> None:
+        """The cards come last, so that a click reaches the entry that it was meant for."""
+        page.goto(f"{server.url}/sessions/{managed(server, 4, tokens=50)}")
+        menu = page.locator(".menu.export")
+        cards = hold(page, "**/card-links*", menu.locator("summary").click)
+        links = "menu => [...menu.querySelectorAll('a')].map(link => link.getBoundingClientRect().top)"
+        before = menu.evaluate(links)
+        cards.continue_()
+        expect(menu.get_by_role("button", name="Card as Markdown")).to_be_visible()
+        assert menu.evaluate(links) == before
+
     def test_can_be_tried_again_on_the_settings_page(self, page: Page, server: Server) -> None:
         """A page whose first read fails shows its heading and the reason, and a click reads again."""
         without_live_connection(page)
