@@ -8,6 +8,7 @@ import logging
 import platform
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -71,11 +72,9 @@ def follow(address: str, watch: tuple[Path, ...], host: str, folder: Path | None
         files = SentFiles(backlog, who, config.watch, config.environment, redactor, limit << 20)
         watcher = Watcher(files)
         sender = Sender(TeamServer(address, config.token), backlog, files, who, watcher.reread)
-        try:
+        with suppress(Unreachable):  # the sender says so, and tries again
             sender.compare()
-            echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")
-        except Unreachable as error:
-            echo(f"{error}; until it does, lines wait in {folder} (Ctrl-C ends it)", err=True)
+        echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")
         run_until_stopped(watcher, sender)
     finally:
         backlog.close()

@@ -66,13 +66,14 @@ class TestFollow:
     def test_loses_and_repeats_nothing_when_either_side_is_killed(
         self, tmp_path: Path, transcript: Path
     ) -> None:
-        """The backlog has the messages while the server is down, and the transcript while the follower is."""
+        """The backlog has the messages while the server is down, as one line says; then the transcript has them."""
         port = str(free_port())
         append(transcript, 0)
         with follower(tmp_path, f"http://127.0.0.1:{port}") as first:
             until(lambda: list((tmp_path / "follow" / "waiting").glob("*.json")))
             with started(tmp_path, "--port", port) as (server, url):
                 until(lambda: texts(url) == ["hello 0"])
+                assert (tmp_path / "err").read_text().count("refused; ") == 1
                 append(transcript, 1)
                 until(lambda: texts(url) == ["hello 0", "hello 1"])
                 server.kill()
