@@ -29,7 +29,7 @@ from webapp.events import (
     OperationUndone,
     SessionDeleted,
 )
-from webapp.services.integrations.edit_script import edit_script
+from webapp.services.context.edit_script import edit_script
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.environment import Environment

@@ -21,7 +21,7 @@ from webapp.events import (
     SessionDeleted,
     SessionUpdated,
 )
-from webapp.services.integrations.edit_script import EditScript, Key, edit_script, script_of
+from webapp.services.context.edit_script import EditScript, Key, edit_script, script_of
 from webapp.services.proxied.followed import FollowedCalls, names_of
 from webapp.services.proxied.keys import without_repetition
 from webapp.services.session.environment import Environment

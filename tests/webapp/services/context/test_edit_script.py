@@ -17,8 +17,8 @@ from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
 from webapp.bodies import PlanBody, PruneBody
+from webapp.services.context.edit_script import Edit, edit_script
 from webapp.services.integrations import hints
-from webapp.services.integrations.edit_script import Edit, edit_script
 from webapp.services.session.session import Session
 
 
