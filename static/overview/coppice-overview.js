@@ -172,7 +172,7 @@ class CoppiceOverview extends ReadingElement {
     const several = belonging.users.length + belonging.hosts.length > 0;
     return html`<div class="page-head">
         <h1>Sessions</h1>
-        ${this.#sessions && counts(sessions)}
+        <span class="muted">${this.#sessions && counts(sessions)}</span>
         ${
           this.#awaited !== null &&
           !this.error &&
@@ -292,9 +292,9 @@ const OTHER_MACHINES = html`<dt>Agents on other machines</dt>
 function counts(sessions) {
   const { all, active, above } = tally(sessions);
   const own = above === 1 ? "its target" : "their targets";
-  return html`<span class="muted">${counted(all, "session")} · ${number(active)} active · ${
+  return html`${counted(all, "session")} · ${number(active)} active · ${
     above > 0 ? html`<b class="warned">${number(above)} above ${own}</b>` : "none above target"
-  }</span>`;
+  }`;
 }
 
 const notifyButton = () =>

@@ -13,8 +13,8 @@ import { live } from "../shared/socket.js";
 
 /** A busy session changes several times a second. */
 const INTERVAL_MS = 5000;
-/** Whether there was a line at the last visit: then its place is kept while it is read. */
-const SHOWN = "saved";
+/** The preference with the height of the lines at the last visit: their place is kept while they are read. */
+const HEIGHT = "saved-height";
 
 class SavedTotals extends ReadingElement {
   readsOnceJoined = true;
@@ -26,7 +26,7 @@ class SavedTotals extends ReadingElement {
   }
 
   start() {
-    this.toggleAttribute("awaited", recall(SHOWN) !== null);
+    this.style.minHeight = `${recall(HEIGHT) ?? 0}px`;
     this.hear(live, ["session:updated", "session:deleted"], () => this.refresh());
     super.start();
   }
@@ -34,11 +34,14 @@ class SavedTotals extends ReadingElement {
   /** @param {AbortSignal} signal */
   async read(signal) {
     const saved = await api.savings(signal);
-    if (signal.aborted) return;
-    this.#saved = saved;
-    const shown = savedWords(saved) !== nothing || saved.aftermath !== null;
-    remember(SHOWN, shown ? "yes" : null);
-    this.removeAttribute("awaited");
+    if (!signal.aborted) this.#saved = saved;
+  }
+
+  update() {
+    super.update();
+    if (!this.#saved) return;
+    this.style.minHeight = "";
+    remember(HEIGHT, String(this.offsetHeight));
   }
 
   template() {

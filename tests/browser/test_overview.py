@@ -113,6 +113,19 @@ class TestTheTable:
             "(filter, group) => filter.width >= 180 && group.top < filter.bottom && group.bottom > filter.top",
         )  # fmt: skip
 
+    def test_has_its_place_on_a_phone_before_it_is_read(self, page: Page, server: Server) -> None:
+        """The line with the number of sessions keeps its place below the heading, so that nothing moves down."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        managed(server, 2)
+        sessions = hold(page, "**/api/sessions?*", lambda: page.goto(server.url))
+        toolbar = page.locator(".toolbar")
+        expect(toolbar).to_be_visible()
+        top = "toolbar => toolbar.getBoundingClientRect().top"
+        before = toolbar.evaluate(top)
+        sessions.continue_()
+        expect(page.get_by_text("1 session ·")).to_be_visible()
+        assert toolbar.evaluate(top) == before
+
     def test_counts_active_sessions_alike_in_heading_and_chip(self, look: Look) -> None:
         """The heading and the chip show the same number, of those that work and those that wait for their user."""
         page = look(open_three)
@@ -605,8 +618,10 @@ class TestSavings:
         line.get_by_role("button").click()
         expect(page).to_have_url(re.compile(r"message="))
 
-    def test_move_nothing_when_they_arrive_again(self, page: Page, server: Server) -> None:
-        """On the next visit the table stands where it stays once the line has been read."""
+    @pytest.mark.parametrize("width", [390, 1280])
+    def test_move_nothing_when_they_arrive_again(self, page: Page, server: Server, width: int) -> None:
+        """On the next visit the table stands where it stays once the line has been read, however high the line is."""
+        page.set_viewport_size({"width": width, "height": 900})
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneBody(max_tokens=20_000))
         page.goto(server.url)

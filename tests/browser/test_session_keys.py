@@ -231,6 +231,23 @@ class TestASheet:
         expect(sheet).to_be_hidden()
         assert page.url == f"{server.url}/sessions/{session}"
 
+    def test_keeps_its_tabs_in_place(self, page: Page, server: Server) -> None:
+        """They stand where they stood before a panel was read, and with another panel."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        session = managed(server, 60)
+        address = f"{server.url}/sessions/{session}?panel=plan"
+        plan = hold(page, f"**/sessions/{session}/plan", lambda: page.goto(address), others=True)
+        tabs = page.get_by_role("tablist", name="Panels")
+        expect(tabs).to_be_visible()
+        top = "tabs => tabs.getBoundingClientRect().top"
+        before = tabs.evaluate(top)
+        plan.continue_()
+        expect(page.locator(".plan-bars")).to_be_visible()
+        assert tabs.evaluate(top) == before
+        page.get_by_role("tab", name="History").click()
+        expect(page.get_by_text("No operation on the context yet.")).to_be_visible()
+        assert tabs.evaluate(top) == before
+
     def test_keeps_tab_in_it(self, page: Page, server: Server) -> None:
         """Tab reaches nothing that the sheet covers, and everything again once it is closed."""
         page.set_viewport_size({"width": 1080, "height": 800})

@@ -569,6 +569,19 @@ class TestTrying:
                     >= document.querySelector(".save-bar").getBoundingClientRect().right"""
             )
 
+    def test_keeps_its_place_above_the_form_of_a_phone(self, page: Page, server: Server) -> None:
+        """The fields below hardly move when it comes: by less than the least of them is high."""
+        managed(server, 60)
+        page.set_viewport_size({"width": 390, "height": 844})
+        sessions = hold(page, "**/api/sessions?limit=1&*", lambda: page.goto(f"{server.url}/settings"))
+        form = page.locator(".settings-form")
+        expect(weight(page, "role")).to_be_visible()
+        top = "form => form.getBoundingClientRect().top"
+        before = form.evaluate(top)
+        sessions.continue_()
+        expect(page.locator(".what-if-words")).to_contain_text("Change something")
+        assert abs(form.evaluate(top) - before) < 24
+
     def test_leads_to_the_first_session(self, page: Page, server: Server) -> None:
         """Without a session it links to the page that says where they come from."""
         page.goto(f"{server.url}/settings")
