@@ -3,7 +3,6 @@
 // Every weight and threshold, found by words, exported, imported, and edited together: their effect is shown
 // on a real session at once, saving checks them as a whole and shows faults beside their fields. Nothing
 // changes without Save.
-import "./weight-suggestion.js";
 import "./what-if.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
@@ -117,6 +116,7 @@ class CoppiceSettings extends ReadingElement {
       import: () => this.querySelector("input[type=file]")?.dispatchEvent(new MouseEvent("click")),
       discard: () => this.#doc && this.#adopt(this.#elsewhere ?? this.#doc),
       save: () => this.#save(),
+      "suggest-weights": () => this.#suggest(),
       "find-all": () => this.#search(""),
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
       type: (target) => this.#show(target.dataset.type ?? ALL, address.step),
@@ -151,6 +151,16 @@ class CoppiceSettings extends ReadingElement {
         this.#near.unobserve(target);
         BELOW[target.localName]?.load().catch(() => toastError(NOT_LOADED, "Could not load the panel"));
       }
+  }
+
+  /** Loads what suggests weights, which few readers ask for, and lets it suggest some. */
+  async #suggest() {
+    try {
+      await import("./weight-suggestion.js");
+      this.querySelector("weight-suggestion")?.ask();
+    } catch {
+      toastError(NOT_LOADED, "Could not load the suggestion");
+    }
   }
 
   async read() {

@@ -137,9 +137,14 @@ export function weightsSection(form) {
     html`${rows} ${bar} ${faultNote(form, place.path)}
       ${Math.abs(sum - 100) > 0.05 && UNEVEN}
       ${users && html`<p class="muted small">${users}</p>`} ${back(form, "weights")}
-      ${shownType(form) === ALL && html`<weight-suggestion></weight-suggestion>`}`,
+      ${shownType(form) === ALL && SUGGEST}`,
   );
 }
+
+const SUGGEST = html`<div>
+    <button type="button" class="small" data-act="suggest-weights">Suggest from your sessions</button>
+  </div>
+  <weight-suggestion></weight-suggestion>`;
 
 /** @param {number[]} shares in percent */
 const weightBar = (shares) =>

@@ -1,7 +1,8 @@
 // <weight-suggestion></weight-suggestion>
 //
-// Suggests weights that would have kept more of what the user's sessions needed later, with the share that
-// held-out sessions keep before and after. Emits `weights` when the user accepts them; saves nothing.
+// Suggests weights, once it is asked to, that would have kept more of what the user's sessions needed later,
+// with the share that held-out sessions keep before and after. Emits `weights` when the user accepts them;
+// saves nothing.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, decimal, percent, sentence } from "../shared/format.js";
@@ -13,7 +14,7 @@ const BUSY = html`<p class="muted small">
   Looking at what your sessions needed later; this takes some seconds.
 </p>`;
 
-class WeightSuggestion extends CoppiceElement {
+export class WeightSuggestion extends CoppiceElement {
   /** @type {Api.Suggestion | null} */
   #found = null;
   #busy = false;
@@ -23,7 +24,6 @@ class WeightSuggestion extends CoppiceElement {
 
   start() {
     this.actions({
-      "suggest-weights": () => this.#ask(),
       "take-weights": () => {
         this.#taken = true;
         this.emit("weights", this.#found?.weights);
@@ -32,7 +32,8 @@ class WeightSuggestion extends CoppiceElement {
     });
   }
 
-  async #ask() {
+  /** Asks the server for weights, and shows the answer. */
+  async ask() {
     if (this.#busy) return;
     this.#busy = true;
     this.#found = this.#error = null;
@@ -53,11 +54,7 @@ class WeightSuggestion extends CoppiceElement {
       <button type="button" class="small" data-act="take-weights" ?disabled=${taken}
         >Use these weights</button>
     </div>`;
-    return html`<div>
-        <button type="button" class="small" data-act="suggest-weights" aria-disabled=${this.#busy}
-          >Suggest from your sessions</button>
-      </div>
-      <div role="status">${this.#busy && BUSY} ${found && this.#words(found)}</div>
+    return html`<div role="status">${this.#busy && BUSY} ${found && this.#words(found)}</div>
       ${this.#error && html`<p class="fault small" role="alert">${sentence(this.#error)}</p>`}
       ${found?.weights && take}`;
   }

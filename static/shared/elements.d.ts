@@ -10,5 +10,6 @@ interface HTMLElementTagNameMap {
   "plan-panel": import("../session/plan-panel.js").PlanPanel;
   "resume-dialog": import("../session/resume-dialog.js").ResumeDialog;
   "token-chart": import("../session/token-chart.js").TokenChart;
+  "weight-suggestion": import("../settings/weight-suggestion.js").WeightSuggestion;
   "what-if": import("../settings/what-if.js").WhatIf;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.waiting import intercept
 from tests.servers import Server
 
 PRESENT = {"recency": 35.0, "role": 25.0, "keywords": 20.0, "length": 5.0, "relevance": 15.0}
@@ -23,6 +24,17 @@ class TestSuggestedWeights:
         page.get_by_role("button", name="Suggest from your sessions").click()
         expect(page.locator("weight-suggestion")).to_contain_text("Nothing to suggest: too few sessions")
         expect(page.get_by_role("button", name="Use these weights")).to_have_count(0)
+
+    def test_are_missed_with_a_reason_where_their_file_did_not_arrive(
+        self, page: Page, server: Server
+    ) -> None:
+        """A notice says so."""
+        page.goto(f"{server.url}/settings")
+        button = page.get_by_role("button", name="Suggest from your sessions")
+        expect(button).to_be_visible()
+        intercept(page, "**/weight-suggestion*", lambda route: route.abort())
+        button.click()
+        expect(page.get_by_role("alert")).to_contain_text("Could not load the suggestion: its file did not")
 
     def test_fill_the_sliders_and_wait_for_save(
         self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
