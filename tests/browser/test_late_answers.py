@@ -48,7 +48,9 @@ class TestAVerdict:
         """It is not asked for while the list waits, when the server would make a plan for it alone."""
         session = managed(server, 60, tokens=50)
         page.clock.install()
-        open_and_settle(page, f"{server.url}/sessions/{session}")
+        with page.expect_response("**/verdict"):
+            open_and_settle(page, f"{server.url}/sessions/{session}")
+        drawn(page)
         asked: list[str] = []
         page.on("request", lambda one: asked.append(one.url) if one.url.endswith("/verdict") else None)
         rows = hold(page, LIST, lambda: feed(server, session, 1, tokens=50, start=60))
