@@ -7,7 +7,7 @@ a session is from. docs/add-an-agent.md explains how to add one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Protocol
@@ -35,6 +35,7 @@ class FileImport:
     if not. `is_document` checks an object that is a whole file, `begins` the first bytes of a file that is too long to
     be parsed. `origin` returns the session of a file, from its path, its first bytes and, if the file is at that path
     on this machine, the files beside it. `decode` yields the records of the content, given the file if it is known.
+    `replaced` returns those files of a folder that are not imported, because other files in it continue them.
     """
 
     match_score: Callable[[dict[str, Any]], int]
@@ -42,6 +43,7 @@ class FileImport:
     decode: Decode
     is_document: Callable[[dict[str, Any]], bool] | None = None
     begins: Callable[[bytes], bool] | None = None
+    replaced: Callable[[Collection[PurePath]], set[PurePath]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from rich.progress import DownloadColumn, Progress, TaskID, TimeRemainingColumn
 from scoring.counted import counted
 from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
+from webapp.agents.recognise import IMPORTS
 from webapp.app import App
 from webapp.commands.common import opened, progress, title_text
 from webapp.commands.import_processes import (
@@ -146,14 +147,19 @@ def added_text(one: ImportedSession) -> str:
 
 
 def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
-    """Yield the named files and those in the named folders, sorted, without links and without parts of an archive."""
+    """Yield the named files and those in the named folders, sorted.
+
+    Links, parts of an archive and files that another file in the folder continues are left out.
+    """
     for path in paths:
         archives = archives_at(path)
         if path.is_dir():
             found = (file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
             wanted = (file for file in found if not file.name.endswith(COMPANION))
             own = (file for file in wanted if not any(map(file.is_relative_to, archives)))
-            yield from sorted(file for file in own if not (leads_out(file, path) or file.is_symlink()))
+            inside = sorted(file for file in own if not (leads_out(file, path) or file.is_symlink()))
+            left_out = {file for each in IMPORTS.values() if each.replaced for file in each.replaced(inside)}
+            yield from (file for file in inside if file not in left_out)
         elif not archives:
             yield path
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from rich.progress import Progress
 
+from tests.webapp.agents.codex.rollouts import OWN, SECOND, Rollouts, turn, up_to
 from tests.webapp.agents.opencode.layouts import TREE, as_database
 from tests.webapp.commands.running import Run
 from webapp.store import Store
@@ -106,6 +107,13 @@ class TestImporting:
         store = Store(db)
         assert store.sessions.get("s.agent-1").agent_type == "Explore"
         store.close()
+
+    def test_of_a_folder_leaves_out_what_another_file_continues(self, run: Run, chat: Path) -> None:  # X12
+        """A session that was reverted is in several files; the newest one contains it."""
+        rollouts = Rollouts(chat.parent)
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
+        assert f"{OWN}  4 messages added" in run("import", rollouts.root).out
 
     def test_accepts_empty_files_in_a_folder(self, run: Run, chat: Path) -> None:
         """Files without messages are reported, but are no failure."""

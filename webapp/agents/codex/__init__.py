@@ -3,7 +3,7 @@
 from functools import partial
 
 from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
-from webapp.agents.codex import files, items, transcript
+from webapp.agents.codex import files, items, reverts, transcript
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.hooks import hooks_integration
 from webapp.agents.reading.readers import LineReader
@@ -22,6 +22,7 @@ AGENT = Agent(
         match_score=items.match_score,
         origin=files.origin,
         decode=lambda content, file=None: decode(content, Decoder(file)),
+        replaced=reverts.replaced,
     ),
     transcripts=Transcripts(
         write=transcript.write,

@@ -7,12 +7,13 @@ tools, which are not part of its input. The row of a compaction contains the new
 
 A fork or sub-agent begins with a copy of its parent's rows and usage, which is dropped: all rows until the one that a
 newer version's first row names by its number, else until a turn whose id (a UUID with a time in it) is not older than
-the session itself.
+the session itself. A reverted session begins with rows of its earlier rollouts (`reverts`), which are read from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from webapp.agents.codex.items import (
     agent_message,
     unread,
 )
+from webapp.agents.codex.reverts import Segment, beginning_of
 from webapp.agents.codex.truncation import Budget, row_budget, truncated, turn_budget
 from webapp.agents.codex.turns import SUMMARY_START, Turns, rolled_back, turns_of
 from webapp.agents.reading.known_meta import KnownMeta
@@ -39,7 +41,7 @@ from webapp.agents.reading.rows import (
     text_of,
     when,
 )
-from webapp.agents.reading.tail import Line
+from webapp.agents.reading.tail import Line, decode_line
 from webapp.agents.records import (
     Compaction,
     Entry,
@@ -98,6 +100,7 @@ class Decoder:
         self._items = Items()
         self._live: list[_Live] = []
         self._budget: Budget | None = None  # for the outputs of the turn
+        self._path = file.path if file is not None else None
         self._meta = KnownMeta(has_title=file is not None and file.title is not None)
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
@@ -138,7 +141,7 @@ class Decoder:
             self._budget = turn_budget(payload)
             yield from self._turn(payload)
         elif kind == "session_meta":
-            yield from self._session(payload)
+            yield from self._session(line, payload, at)
         elif kind == "compacted":
             yield from self._compacted(line, payload, at)
         elif kind not in _OWN_ROWS:
@@ -146,7 +149,7 @@ class Decoder:
 
     # Facts about the session
 
-    def _session(self, meta: dict[str, Any]) -> Iterator[Record]:
+    def _session(self, line: Line, meta: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         session = text_of(meta.get("id"))
         if self._own_id is not None:
             # The parent's own first row: what follows is a copy. A resumed session repeats its own row.
@@ -154,15 +157,35 @@ class Decoder:
             return
         self._own_id, self._began = session, when(meta.get("timestamp"))
         origin = files.origin_of(meta)
-        self._replaying = bool(optional(meta.get("forked_from_id")))
+        # A file that names the rollout with its beginning has no copies of it.
+        self._replaying = bool(optional(meta.get("forked_from_id"))) and not meta.get("history_base")
         self._own_start = count_of(meta.get("subagent_history_start_ordinal"))
         cwd, version = optional(meta.get("cwd")), optional(meta.get("cli_version"))
         title = short_title(origin.title or "")
         yield from self._meta.changed(
             title=title, cwd=cwd, version=version, parent=origin.parent_id, agent_type=origin.agent_type
         )
-        if self._replaying or self._own_start:
+        beginning = beginning_of(self._path, meta)
+        if self._replaying or self._own_start or beginning.inherits:
             yield Meta(inherits=True)
+        if beginning.missing and not origin.parent_id:
+            reason = (
+                f"it continues the rollout {beginning.missing[:40]}, which cannot be read; shown without it"
+            )
+            yield Problem(line.number, reason, used=True)
+        yield from self._earlier(beginning.segments)
+        if beginning.segments:
+            yield self._went_back(_source_id(line), at)
+
+    def _earlier(self, segments: list[Segment]) -> Iterator[Record]:
+        """Yield the records of the rows that stand in earlier rollouts of the session."""
+        for segment in segments:
+            for row in segment.lines():
+                for record in decode_line(self, row):
+                    if isinstance(record, Problem):
+                        reason = f"{segment.path.name}, line {row.number}: {record.reason}"
+                        record = replace(record, line=None, reason=reason)  # noqa: PLW2901
+                    yield record
 
     def _is_before_own(self, row: dict[str, Any]) -> bool:
         """Return whether a row's number says that it is the parent's; from the first own one on, none is a copy."""
@@ -297,11 +320,15 @@ class Decoder:
         if left is None:
             return
         self._live = self._live[:left]
+        yield self._went_back(source_id, at)
+
+    def _went_back(self, source_id: str, at: datetime | None) -> Rewind:
+        """Return a rewind to the last message of the context, before which a call may have been unfinished."""
         self._group, self._asked = None, []
         inputs = (one.source_id for one in reversed(self._live) if one.message.role != "assistant")
         self._input_end = next(inputs, None)
         to = self._live[-1].source_id if self._live else None
-        yield Rewind(to, source_id, at, "", tuple(one.source_id for one in self._live))
+        return Rewind(to, source_id, at, "", tuple(one.source_id for one in self._live))
 
     def _compacted(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         source_id, summary = _source_id(line), text_of(payload.get("message"))

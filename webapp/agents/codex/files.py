@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
+from webapp.agents.codex.reverts import ids_in, replaced
 from webapp.agents.reading.finding import UUID, folder_of, read_head, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, text_of
 from webapp.agents.records import Origin, TranscriptFile
@@ -34,12 +35,17 @@ def _home(env: Mapping[str, str]) -> Path:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Return the rollouts below `root`, newest first. Reads the first bytes of each, which name its parent."""
-    return transcripts_below(root, ".jsonl", SOURCE, _describe)
+    """Yield the rollouts below `root`, newest first. Reads the first bytes of each, which name its parent.
+
+    Of a session that was reverted, only the newest rollout is one; it continues the earlier ones.
+    """
+    found = list(transcripts_below(root, ".jsonl", SOURCE, _describe))
+    older = replaced([file.path for file in found])
+    yield from (file for file in found if file.path not in older)
 
 
 def _describe(path: Path) -> Origin:
-    is_rollout = path.name.startswith("rollout-") and UUID.search(path.name)
+    is_rollout = path.name.startswith("rollout-") and ids_in(path.name)
     return origin(path, read_head(path, _HEAD)) if is_rollout else Origin()
 
 
@@ -48,14 +54,14 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
 
     The row is long and `head` may cut it off, so its fields are searched for instead of parsed.
     """
-    first, ids = head.partition(b"\n")[0], UUID.findall(path.name)
+    first, ids = head.partition(b"\n")[0], ids_in(path.name)
     first = first if b'"session_meta"' in first else b""
     found = [(name.decode(), value.decode("utf-8", "replace")) for name, value in _FIELD.findall(first)]
     fields = dict(reversed(found))  # the first of a name counts
     if _SUBAGENT.search(first):
         fields.setdefault("subagent", "sub-agent")
     own = next((value for name, value in found if name == "id" and UUID.fullmatch(value)), None)
-    return _origin(ids[-1] if ids else own, fields)
+    return _origin(ids[0] if ids else own, fields)
 
 
 def origin_of(meta: dict[str, Any]) -> Origin:

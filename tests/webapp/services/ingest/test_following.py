@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.shared import shared_data
+from tests.webapp.agents.codex.rollouts import OWN, SECOND, Rollouts, turn, up_to
 from tests.webapp.agents.opencode.layouts import TREE, as_database
 from tests.webapp.building import heard
 from tests.webapp.services.ingest.followed_file import NAME, Place, row
@@ -338,6 +339,25 @@ class TestWholeFiles:
         assert sum(following.read_new(file) for file in following.files_at(path)) == 1
         assert self.said(place.app, session)[-1] == "one more thing"
         db.close()
+
+
+class TestRevertedSessions:
+    """A session of Codex that goes on in a new file after a revert."""
+
+    @pytest.mark.parametrize("was_followed", [True, False])
+    def test_are_one_session(self, place: Place, was_followed: bool) -> None:  # X12
+        """Turns that were taken back leave the context, whether the earlier file was read or not."""
+        rollouts = Rollouts(place.home / ".codex")
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        if was_followed:
+            assert place.look() == 4
+        rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
+        assert place.look() == (2 if was_followed else 4)
+        assert place.look() == 0
+        sent = place.app.context.get(OWN, "openai").messages
+        assert [one["content"] for one in sent] == ["One.", "One. Done.", "Other.", "Other. Done."]
+        assert place.app.store.sessions.find(SECOND) is None
+        assert list(place.app.verify()) == []
 
 
 class TestImports:

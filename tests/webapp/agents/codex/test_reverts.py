@@ -1,0 +1,133 @@
+"""Sessions of Codex that go on in a new file after a revert, in the form that version 0.171.0 writes."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+import pytest
+
+from tests.webapp.agents.codex.rollouts import FORK, OWN, SECOND, THIRD, Rollouts, turn, up_to
+from tests.webapp.agents.samples import decoded, facts, of, said
+from webapp.agents.codex import files
+from webapp.agents.codex.decoder import Decoder
+from webapp.agents.codex.reverts import ids_in, replaced
+from webapp.agents.records import Entry, Meta, Problem, Rewind, UsageReport
+
+
+@pytest.fixture
+def rollouts(tmp_path: Path) -> Rollouts:
+    """Return an empty sessions folder."""
+    return Rollouts(tmp_path)
+
+
+class TestNames:
+    """The names of rollouts."""
+
+    def test_name_the_session_and_after_a_revert_the_rollout(self) -> None:
+        """Two ids are only joined by an underscore after a revert."""
+        assert ids_in(f"rollout-2026-01-02T11-00-00-{OWN}.jsonl") == (OWN, OWN)
+        assert ids_in(f"rollout-2026-01-02T11-00-00-{OWN}_{SECOND}.jsonl") == (OWN, SECOND)
+        assert ids_in("rollout-x.jsonl") is None
+
+    def test_tell_which_rollout_is_the_newest(self) -> None:
+        """Only the other rollouts of a reverted session are replaced."""
+        names = [f"{OWN}.jsonl", f"{OWN}_{SECOND}.jsonl", f"{OWN}_{THIRD}.jsonl", f"{FORK}.jsonl"]
+        paths = [PurePath(f"rollout-2026-01-02T11-00-00-{name}") for name in names]
+        assert replaced(paths) == set(paths[:2])
+
+
+class TestRevertedSessions:
+    """A session whose turns were taken back."""
+
+    def test_have_one_transcript(self, rollouts: Rollouts) -> None:  # X12
+        """The newest rollout is that of the session, under the session's own id."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        newer = rollouts.write(f"{OWN}_{SECOND}", [], history_base=up_to(first, 4))
+        assert (rollouts.file().session_id, rollouts.file().path) == (OWN, newer)
+
+    def test_begin_with_the_rows_before_the_revert(self, rollouts: Rollouts) -> None:  # X12
+        """They have the ids of the first reading, so that they add nothing, and what was taken back leaves."""
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        before = of(Entry, decoded(first, Decoder()))
+        rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
+        records = decoded(rollouts.file().path, Decoder(rollouts.file()))
+        assert [text for _, text in said(records)] == ["One.", "One. Done.", "Other.", "Other. Done."]
+        (rewind,) = of(Rewind, records)
+        assert (
+            rewind.live
+            == tuple(e.source_id for e in before[:2])
+            == tuple(e.source_id for e in of(Entry, records)[:2])
+        )
+        assert [e.parent for e in of(Entry, records)][2] == before[1].source_id
+        assert [r.call_key for r in of(UsageReport, records)] == ["total 900/0/9", "total 1800/0/18"]
+        assert facts(records, Meta, "inherits") == [False] * len(of(Meta, records))
+
+    def test_can_be_reverted_again(self, rollouts: Rollouts) -> None:
+        """A rollout can continue one that continues another."""
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        second = rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
+        rollouts.write(f"{OWN}_{THIRD}", turn("Last.", 3), history_base=up_to(second, 4))
+        texts = [
+            text
+            for who, text in said(decoded(rollouts.file().path, Decoder(rollouts.file())))
+            if who == "user"
+        ]
+        assert texts == ["One.", "Other.", "Last."]
+
+    def test_can_begin_anew(self, rollouts: Rollouts) -> None:
+        """Before the first turn nothing stays."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        rollouts.write(f"{OWN}_{SECOND}", turn("New.", 1), history_base=up_to(first, 1))
+        records = decoded(rollouts.file().path, Decoder(rollouts.file()))
+        assert [text for _, text in said(records)] == ["New.", "New. Done."]
+        assert of(Rewind, records)[0].live == ()
+
+    def test_say_if_their_beginning_is_missing(self, rollouts: Rollouts) -> None:
+        """Then nothing is learned from them either."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        rollouts.write(f"{OWN}_{SECOND}", turn("New.", 2), history_base=up_to(first, 4))
+        first.unlink()
+        records = decoded(rollouts.file().path, Decoder(rollouts.file()))
+        assert [text for _, text in said(records)] == ["New.", "New. Done."]
+        (problem,) = of(Problem, records)
+        assert SECOND not in problem.reason
+        assert OWN in problem.reason
+        assert problem.used
+        assert True in facts(records, Meta, "inherits")
+
+    def test_name_the_place_of_a_broken_row(self, rollouts: Rollouts) -> None:
+        """The line of a problem is one of the earlier file."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        lines = first.read_bytes().splitlines(keepends=True)
+        first.write_bytes(b"".join([lines[0], b"{broken\n", *lines[1:]]))
+        rollouts.write(f"{OWN}_{SECOND}", [], history_base=up_to(first, 5))
+        (problem,) = of(Problem, decoded(rollouts.file().path, Decoder(rollouts.file())))
+        assert problem.line is None
+        assert problem.reason.startswith(f"{first.name}, line 2: ")
+
+
+class TestForks:
+    """A fork that keeps its parent's rows in the parent's file."""
+
+    def test_are_shown_without_them(self, rollouts: Rollouts) -> None:
+        """All rows of the file are its own, also those of its first moment."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        fork = rollouts.write(FORK, turn("Mine.", 2), forked_from_id=OWN, history_base=up_to(first, 4))
+        file = next(f for f in files.discover(rollouts.root) if f.path == fork)
+        records = decoded(fork, Decoder(file))
+        assert [text for _, text in said(records)] == ["Mine.", "Mine. Done."]
+        assert (file.session_id, file.parent_id) == (FORK, OWN)
+        assert True in facts(records, Meta, "inherits")
+        assert of(Problem, records) == []
+
+    def test_can_be_reverted(self, rollouts: Rollouts) -> None:
+        """Their own rows before the revert are read, the parent's are not."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        fork = rollouts.write(
+            FORK, [*turn("Mine.", 2), *turn("Two.", 3)], forked_from_id=OWN, history_base=up_to(first, 4)
+        )
+        rollouts.write(f"{FORK}_{SECOND}", turn("Last.", 3), forked_from_id=OWN, history_base=up_to(fork, 4))
+        file = next(f for f in files.discover(rollouts.root) if f.session_id == FORK)
+        records = decoded(file.path, Decoder(file))
+        assert [text for who, text in said(records) if who == "user"] == ["Mine.", "Last."]
+        assert True in facts(records, Meta, "inherits")

@@ -1,0 +1,108 @@
+"""Rollouts that continue an earlier one of the same session.
+
+After a revert Codex writes the session on in a new file, `rollout-<time>-<session>_<rollout>.jsonl`, and leaves the one
+before as it was. The first row of the new file says with which bytes of that one the session begins (`history_base`);
+that one can continue another in turn. A fork names its parent's rollout in the same way. (Seen in 0.171.0.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from webapp.agents.reading.finding import UUID, open_file, walk
+from webapp.agents.reading.rows import count_of, object_of, parse, text_of
+from webapp.agents.reading.tail import BLOCK, MAX_LINE, Line, lines_of
+
+_REVERTED = re.compile(rf"({UUID.pattern})_({UUID.pattern})", re.IGNORECASE)
+_FOLDERS = ("sessions", "archived_sessions")
+
+
+class Segment(NamedTuple):
+    """The rows of a session in one file: those in its first `size` bytes."""
+
+    path: Path
+    size: int
+
+    def lines(self) -> Iterator[Line]:
+        """Yield its lines, without the first one, which is about the file."""
+        for item in lines_of(self._blocks()):
+            if isinstance(item, Line) and item.number > 1:
+                yield item
+
+    def _blocks(self) -> Iterator[bytes]:
+        left = self.size
+        with open_file(self.path) as file:
+            while left > 0 and (block := file.read(min(BLOCK, left))):
+                left -= len(block)
+                yield block
+
+
+def ids_in(name: str) -> tuple[str, str] | None:
+    """Return the ids of the session and of the rollout in the name of a file, which differ after a revert."""
+    if (found := _REVERTED.search(name)) is not None:
+        return found[1], found[2]
+    ids = UUID.findall(name)
+    return (ids[-1], ids[-1]) if ids else None
+
+
+def replaced(paths: Collection[PurePath]) -> set[PurePath]:
+    """Return the rollouts of reverted sessions that a newer one of the same session continues."""
+    newest: dict[str, str] = {}
+    for path in paths:
+        if (found := _REVERTED.search(path.name)) is not None:
+            newest[found[1]] = max(path.name, newest.get(found[1], ""))
+    return {path for path in paths if (ids := ids_in(path.name)) and path.name < newest.get(ids[0], "")}
+
+
+class Beginning(NamedTuple):
+    """The rows before those of a file: `segments`, oldest first.
+
+    `inherits`: before them come rows of another session, or of a rollout that was not found, whose id is `missing`.
+    """
+
+    segments: list[Segment]
+    inherits: bool = False
+    missing: str = ""
+
+
+def beginning_of(path: Path | None, about: dict[str, Any]) -> Beginning:
+    """Return what comes before the rows of a file with that session_meta."""
+    segments: list[Segment] = []
+    session, seen = text_of(about.get("id")), {path}
+    while base := object_of(about.get("history_base")):
+        rollout = text_of(base.get("thread_id"))
+        at = _rollout(path, rollout) if path is not None else None
+        first = _first_row(at) if at is not None and at not in seen else None
+        if at is None or first is None:
+            return Beginning(segments, inherits=True, missing=rollout)
+        if first.get("id") != session:
+            return Beginning(segments, inherits=True)
+        seen.add(at)
+        segments.insert(0, Segment(at, count_of(base.get("end_byte_offset"))))
+        about = first
+    return Beginning(segments)
+
+
+def _rollout(path: Path, rollout: str) -> Path | None:
+    """Return the file of a rollout in the folders of sessions beside `path`, or None."""
+    home = next((folder.parent for folder in path.parents if folder.name in _FOLDERS), None)
+    if home is None or UUID.fullmatch(rollout) is None:
+        return None
+    for folder in _FOLDERS:
+        for entry, _ in walk(str(home / folder)):
+            ids = ids_in(entry.name) if entry.name.endswith(".jsonl") else None
+            if ids is not None and ids[1] == rollout:
+                return Path(entry.path)
+    return None
+
+
+def _first_row(path: Path) -> dict[str, Any] | None:
+    """Return the facts in the first row of a rollout; None if it cannot be read."""
+    try:
+        with open_file(path) as file:
+            return object_of(object_of(parse(file.readline(MAX_LINE))).get("payload"))
+    except OSError:
+        return None
