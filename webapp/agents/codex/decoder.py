@@ -23,6 +23,7 @@ from webapp.agents.codex.items import (
     COMPACTION_ITEMS,
     Items,
     agent_message,
+    is_empty,
     unread,
 )
 from webapp.agents.codex.reverts import Segment, beginning_of
@@ -276,7 +277,7 @@ class Decoder:
         missing = list(unread(item))
         yield from (Unknown(line.number, field) for field in missing)
         if not message.parts:
-            if not missing:
+            if not missing and not is_empty(item):
                 yield Unknown(line.number, f"{text_of(item.get('type')) or 'message'} without content")
             return
         summary = text_of(item.get("type")) in COMPACTION_ITEMS or _is_summary(message)
@@ -364,7 +365,7 @@ class Decoder:
                 summary = text_of(item.get("type")) in COMPACTION_ITEMS
                 kind: EntryKind = "compaction_summary" if summary else "message"
                 found.append(_New(message, turns_of(item), kind, dumps(item).encode()))
-            elif message is not None:
+            elif message is not None and not is_empty(item):
                 fault = message if isinstance(message, str) else "message without content"
                 unknown.append(Unknown(line.number, f"in a new history: {fault}"))
         if all(new.kind == "message" for new in found):

@@ -1,9 +1,9 @@
 """Items of Codex's history (the items of OpenAI's Responses API) as messages.
 
 Every item is a message. Developer messages have the role system. User messages that Codex itself writes (environment,
-AGENTS.md, notices, summaries) are reminders. Calls that the provider executes (web search, pictures) have no separate
-result and become text of the assistant. Early versions of the format use other names, which are read as far as
-possible.
+AGENTS.md, notices, summaries) and outputs that answer no call are reminders. Calls that the provider executes (web
+search, pictures) have no separate result and become text of the assistant. Early versions of the format use other
+names, which are read as far as possible.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scoring.formats import DETAILS, Source, media_of
 from scoring.messages import REMINDER, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from scoring.tokens import ENCRYPTED
 from webapp.agents.codex.turns import SUMMARY_START, is_injected
@@ -67,9 +68,12 @@ def match_score(row: dict[str, Any]) -> int:
 
 _BLOCKS: Mapping[str, str] = {
     "input_text": "text", "output_text": "text", "text": "text", "summary_text": "text", "reasoning_text": "text",
-    "encrypted_content": "encrypted_content", "input_image": "image_url|data|file_id", "input_audio": "audio_url|data",
+    "encrypted_content": "encrypted_content", "input_image": "image_url|data|file_id",
+    "input_audio": "audio_url|data|file_id",
 }  # fmt: skip
 _NO_FIELDS = frozenset({"image_generation_call"})
+# What a block with the id of an uploaded file holds.
+_UPLOADED: Mapping[str, str] = {"input_image": "image", "input_audio": "audio"}
 
 
 def unread(item: dict[str, Any]) -> Iterator[str]:
@@ -89,6 +93,12 @@ def unread(item: dict[str, Any]) -> Iterator[str]:
             yield from lacking(block, _BLOCKS[block_kind], kind=f"block {block_kind}")
         elif not any(_parts([block])):
             yield f"block {block_kind or 'without type'}"
+
+
+def is_empty(item: dict[str, Any]) -> bool:
+    """Return whether the text of an item is empty, as that of a message is which had only a picture."""
+    texts = [object_of(block).get("text") for block in list_of(item.get("content"))]
+    return bool(texts) and all(text == "" for text in texts)
 
 
 class Items:
@@ -112,7 +122,12 @@ class Items:
         if kind == "agent_message":
             return Message("user", tuple(_parts(item.get("content"))), REMINDER)
         if kind.endswith(("_output", "_result")):
-            return Message("tool", (self._result(item),))
+            result = self._result(item)
+            if result.call_id:
+                return Message("tool", (result,))
+            # No model called it: newer versions send goals and the outputs of a client's tools so (seen in 0.171.0).
+            text = (Text(result.text),) if result.text else ()
+            return Message("user", (*text, *result.media), REMINDER)
         parts = tuple(self._assistant_parts(kind, item, name))
         return Message("assistant", parts) if parts else kind or "item without type"
 
@@ -194,6 +209,9 @@ def _media(block: dict[str, Any]) -> Media | None:
         return media_from_url(sound, "audio")
     if data := text_of(block.get("file_data")) or text_of(block.get("data")):
         return media_from_url(data, "document") if data.startswith("data:") else media_from_base64(data, "")
+    if uploaded := text_of(block.get("file_id")):
+        kind, detail = _UPLOADED.get(text_of(block.get("type")), "document"), block.get("detail")
+        return media_of(Source(kind, file_id=uploaded, detail=detail if detail in DETAILS else ""))
     return None
 
 

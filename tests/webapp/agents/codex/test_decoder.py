@@ -212,6 +212,12 @@ class TestContextChanges:
         assert compaction.replacement[-1].kind == "compaction_summary"
         assert not compaction.unreadable
 
+    def test_an_empty_message_is_not_missed(self) -> None:
+        """A compaction leaves the text of a message that had only a picture, which is empty."""
+        history = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": ""}]}]
+        compacted = {"type": "compacted", "payload": {"message": "", "replacement_history": history}}
+        assert of(Unknown, fed(codex.Decoder(), [spoken("user", ""), compacted])) == []
+
     @pytest.mark.parametrize("kind", ["agent_message", "exec_command_end", "task_complete", "hologram"])
     def test_an_unknown_event_is_counted(self, kind: str) -> None:
         """Known events for the screen repeat other rows."""

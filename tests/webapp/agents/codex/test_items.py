@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import REMINDER, Media, Message, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents.codex.items import Items, unread
 
 
@@ -60,6 +60,23 @@ class TestAnItem:
         assert isinstance(message, Message)
         assert [part.kind for part in message.parts if isinstance(part, Media)] == ["audio"]
 
+    @pytest.mark.parametrize(
+        ("block", "kind", "detail"),
+        [
+            ({"type": "input_image", "file_id": "file-1", "detail": "high"}, "image", "high"),
+            ({"type": "input_image", "file_id": "file-1", "detail": "auto"}, "image", ""),
+            ({"type": "input_audio", "file_id": "file-1"}, "audio", ""),
+            ({"type": "input_file", "file_id": "file-1"}, "document", ""),
+        ],
+    )
+    def test_has_an_uploaded_file_as_media(self, block: dict[str, Any], kind: str, detail: str) -> None:
+        """A file can be named by the id that it has at the provider."""
+        item = {"type": "message", "role": "user", "content": [block]}
+        message = Items().message(item, "name")
+        assert isinstance(message, Message)
+        assert [(part.kind, part.detail) for part in message.media] == [(kind, detail)]
+        assert list(unread(item)) == []
+
     def test_with_an_encrypted_part_has_it_by_its_length(self) -> None:  # X11
         """An output may hold parts that only the provider can read; they are no text."""
         blocks = [
@@ -76,8 +93,14 @@ class TestAnItem:
         items = Items()
         for name in ("one", "two"):
             items.message({"type": "tool_call", "function": {"name": "ls"}}, name)
-        said = [items.message({"type": "tool_result", "name": "ls", "result": "x"}, "r") for _ in range(3)]
-        assert [m.results[0].call_id for m in said if isinstance(m, Message)] == ["one", "two", ""]
+        said = [items.message({"type": "tool_result", "name": "ls", "result": "x"}, "r") for _ in range(2)]
+        assert [m.results[0].call_id for m in said if isinstance(m, Message)] == ["one", "two"]
+
+    def test_that_nobody_called_is_a_reminder(self) -> None:  # X12
+        """Newer versions send an output without a call, which no list of messages has a place for."""
+        item = {"type": "function_call_output", "name": "goal_objective", "output": "win"}
+        assert Items().message(item, "n") == Message("user", (Text("win"),), REMINDER)
+        assert list(unread(item)) == []
 
     @pytest.mark.parametrize(
         ("written", "sent"),
