@@ -102,7 +102,8 @@ class LiveTree:
 
     def between(self, head: str | None, tail: str | None) -> list[str]:
         """Return the live rows from `head` to `tail`; none if one of them is not live."""
-        first, last = (self._place.get(self.resolve(row)[0] or "") for row in (head, tail))
+        ends = (row if row in self._place else self.resolve(row)[0] for row in (head, tail))
+        first, last = (self._place.get(row or "") for row in ends)
         return self._path[first : last + 1] if first is not None and last is not None else []
 
     def delivered(self, row_ids: Iterable[str]) -> list[str]:
@@ -122,6 +123,17 @@ class LiveTree:
             self._chain_kept(None)
         if row_id is not None:
             self._parent[row_id] = stay[-1] if at_once and stay else None
+        return stay
+
+    def collapse(self, rows: list[str], summary: str) -> tuple[str, ...]:
+        """Take live rows out, in favour of the row `summary`, which has to be added next as a root.
+
+        Returns the rows that stay. They follow the summary, and the next row follows them.
+        """
+        gone, tip = set(rows), self._tip
+        stay = self.cut(None, [row_id for row_id in self._path if row_id not in gone])
+        if tip in gone:
+            self._redirect[tip] = stay[-1] if stay else summary
         return stay
 
     def resolve(self, parent: str | None) -> tuple[str | None, bool]:

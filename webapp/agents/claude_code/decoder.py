@@ -17,7 +17,14 @@ from typing import Any
 
 from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.claude_code.branches import LiveTree
-from webapp.agents.claude_code.clearings import REPLACED, clearing_of, is_clearing, replacements_in
+from webapp.agents.claude_code.clearings import (
+    COLLAPSED,
+    REPLACED,
+    clearing_of,
+    collapse_of,
+    is_clearing,
+    replacements_in,
+)
 from webapp.agents.claude_code.content import (
     Content,
     attachment_parts,
@@ -71,7 +78,7 @@ _PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
 _NO_AGENT = "side"
 # The first row of a sub-agent that begins with its parent's context, which only the parent's file contains.
 _FORKED = "fork-context-ref"
-_OF_SESSION = frozenset({"summary", "custom-title", "ai-title", REPLACED, _FORKED})
+_OF_SESSION = COLLAPSED | {"summary", "custom-title", "ai-title", REPLACED, _FORKED}
 # What a compaction kept: the first and the last row, and in newer versions, which has precedence, all of them.
 _PRESERVED = ("preservedSegment", "preservedMessages")
 _TITLE_RANKS = {"words": 1, "summary": 2, "ai": 3, "custom": 4}
@@ -141,7 +148,7 @@ class Decoder:
     def _row(self, line: Line, row: dict[str, Any]) -> Iterator[Record]:
         kind = text_of(row.get("type"))
         if kind in _OF_SESSION:
-            yield from self._session_row(kind, row)
+            yield from self._session_row(line, kind, row)
             return
         stream = self._stream_of(row)
         if is_unsent(row):
@@ -202,7 +209,7 @@ class Decoder:
 
     # Facts about the session
 
-    def _session_row(self, kind: str, row: dict[str, Any]) -> Iterator[Record]:
+    def _session_row(self, line: Line, kind: str, row: dict[str, Any]) -> Iterator[Record]:
         """Yield what a row without a place in the tree says of the whole session."""
         stream = self._stream("")
         if kind == REPLACED:
@@ -216,6 +223,8 @@ class Decoder:
                 self._summaries[leaf] = title  # perhaps of another session: older versions keep them here
         elif kind == _FORKED:
             yield Meta(inherits=True)
+        elif kind in COLLAPSED:
+            yield from self._collapsed(line, row, stream)
         elif kind == "custom-title":
             yield from self._title(stream, "custom", text_of(row.get("customTitle")))
         else:
@@ -433,6 +442,21 @@ class Decoder:
         trigger = text_of(about.get("trigger")) or "unknown"
         before = count_of(about.get("preTokens")) or None
         yield Compaction(at, trigger, before, uuid, None, stream.name, kept)
+
+    def _collapsed(self, line: Line, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
+        """Yield a summary that is sent instead of a span of messages, before those that stay."""
+        found = collapse_of(row)
+        if found.summary in stream.seen:
+            return  # a copy
+        span = stream.tree.between(found.first, found.last)
+        if not (span and found.summary and found.text):
+            yield Unknown(line.number, text_of(row.get("type")))
+            return
+        kept = stream.tree.collapse(span, found.summary)
+        at, name = when(row.get("timestamp")), f"{found.summary} collapse"
+        yield Compaction(at, "unknown", None, name, None, stream.name, kept)
+        sent = row | {"uuid": found.summary, "parentUuid": None}
+        yield from self._entry(line, sent, stream, "user", [Text(found.text)], REMINDER, "compaction_summary")
 
     def _cleared(self, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         """Yield the outputs that the agent removed from its context itself; a copy of the row adds nothing."""

@@ -24,7 +24,8 @@ OWN_ROWS = frozenset({
     "attribution-snapshot", "bridge-session", "context-collapse-snapshot",
     "continued-in", "cost-state", "data-flow-incomplete", "data-flow-records", "derived-from", "dev-mods",
     "ended-by-model", "file-history-delta", "file-history-snapshot", "frame-link", "history-suppression",
-    "host-row", "hybrid-organization", "isolation-latch", "last-prompt", "memory-mode", "mode", "observer-ref",
+    "host-row", "hybrid-organization", "isolation-latch", "last-prompt", "marble-origami-snapshot", "memory-mode",
+    "mode", "observer-ref",
     "permission-mode", "pr-link", "queue-operation", "relocated", "repl-mode", "result", "resume-head-vouch",
     "session-owner", "speculation-accept", "started", "tag", "task-summary", "tools-used", "worktree-state",
 })  # fmt: skip

@@ -348,6 +348,82 @@ class TestCompaction:
         assert live(records) == ["o5", "o6"]
 
 
+def collapse(
+    first: str, last: str, summary: str = "c1", kind: str = "marble-origami-commit"
+) -> dict[str, Any]:
+    """Return a row that replaces a span of messages by a summary."""
+    return {
+        "type": kind, "sessionId": "s", "collapseId": "1", "summaryUuid": summary, "summary": "short",
+        "summaryContent": '<collapsed id="1">short</collapsed>', "firstArchivedUuid": first, "lastArchivedUuid": last,
+    }  # fmt: skip
+
+
+ROWS = [user(f"u{n}", f"u{n - 1}" if n else None, f"text {n}") for n in range(6)]
+
+
+class TestCollapses:
+    """Spans of messages that are sent as a summary."""
+
+    @pytest.mark.parametrize("kind", ["marble-origami-commit", "context-collapse-commit"])
+    def test_leave_the_summary_and_the_other_messages(self, kind: str) -> None:  # X12
+        """The next row still follows the newest one."""
+        records = fed(claude_code.Decoder(), [*ROWS[:4], collapse("u0", "u1", kind=kind), *ROWS[4:]])
+        assert live(records) == ["c1", "u2", "u3", "u4", "u5"]
+        (compaction,) = of(Compaction, records)
+        assert compaction.kept == ("u2", "u3")
+        summary = next(e for e in of(Entry, records) if e.source_id == "c1")
+        assert (summary.kind, summary.message.text) == (
+            "compaction_summary",
+            '<collapsed id="1">short</collapsed>',
+        )
+        assert not any(isinstance(r, Unknown | Rewind) for r in records)
+
+    def test_can_reach_to_the_newest_message(self) -> None:
+        """The next message follows the summary, although its parent was collapsed."""
+        records = fed(claude_code.Decoder(), [*ROWS[:4], collapse("u2", "u3"), *ROWS[4:]])
+        assert live(records) == ["c1", "u0", "u1", "u4", "u5"]
+        whole = fed(claude_code.Decoder(), [*ROWS[:4], collapse("u0", "u3"), *ROWS[4:]])
+        assert live(whole) == ["c1", "u4", "u5"]
+
+    def test_can_contain_an_earlier_one(self) -> None:
+        """A summary can be collapsed with what follows it; the row written again adds nothing."""
+        rows = [
+            *ROWS[:4],
+            collapse("u0", "u1"),
+            ROWS[4],
+            collapse("c1", "u2", "c2"),
+            collapse("u0", "u1"),
+            ROWS[5],
+        ]
+        assert live(fed(claude_code.Decoder(), rows)) == ["c2", "u3", "u4", "u5"]
+
+    @pytest.mark.parametrize(
+        "row",
+        [
+            collapse("u0", "elsewhere"),
+            collapse("u2", "u1"),
+            {"type": "marble-origami-commit"},
+            {"type": "marble-origami-reset", "sessionId": "s", "reason": "rewind"},
+        ],
+    )
+    def test_that_cannot_be_read_are_reported(self, row: dict[str, Any]) -> None:
+        """The context stays as it was."""
+        records = fed(claude_code.Decoder(), [*ROWS[:3], row, *ROWS[3:]])
+        assert live(records) == [f"u{n}" for n in range(6)]
+        assert [r.type for r in of(Unknown, records)] == [row["type"]]
+
+    def test_that_are_only_planned_change_nothing(self) -> None:
+        """A snapshot holds the spans that could be collapsed next."""
+        row = {
+            "type": "marble-origami-snapshot",
+            "sessionId": "s",
+            "staged": [],
+            "armed": True,
+            "lastSpawnTokens": 9,
+        }
+        assert of(Unknown, fed(claude_code.Decoder(), [*ROWS[:3], row])) == []
+
+
 class TestSubAgents:
     """Sub-agents, inside the session's file or in their own."""
 

@@ -7,7 +7,7 @@ import pytest
 from tests.webapp.agents.samples import fed
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.rows import call_key, is_notification, usage_of
-from webapp.agents.records import Unknown, Usage
+from webapp.agents.records import Usage
 
 
 class TestACall:
@@ -79,9 +79,3 @@ def test_a_copy_of_a_request_is_no_message_and_known(kind: str) -> None:
     """Newer versions write down each request and what it cost, beside the conversation."""
     row = {"type": kind, "sessionId": "s", "message": {"role": "user", "content": "said before"}}
     assert fed(Decoder(), [row]) == []
-
-
-def test_a_collapse_of_the_context_is_reported() -> None:
-    """It replaces messages by a summary when they are sent, in a way that is not public."""
-    row = {"type": "context-collapse-commit", "sessionId": "s", "collapseId": "1", "summary": "short"}
-    assert fed(Decoder(), [row]) == [Unknown(1, "context-collapse-commit")]
