@@ -240,9 +240,13 @@ class Decoder:
     def _facts(self, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         if not stream.described:
             stream.described = True
-            parent = row.get("sessionId") if self._own_agent or stream.name else None
             cwd, version = optional(row.get("cwd")), optional(row.get("version"))
-            yield Meta(cwd=cwd, version=version, parent=optional(parent), stream=stream.name)
+            parent, kind = optional(object_of(row.get("forkedFrom")).get("sessionId")), None
+            if self._own_agent or stream.name:
+                parent = optional(row.get("sessionId"))
+            elif parent is not None:  # its first rows are copies of that session's
+                kind = "fork"
+            yield Meta(cwd=cwd, version=version, parent=parent, agent_type=kind, stream=stream.name)
         model = optional(object_of(row.get("message")).get("model"))
         if model and model != stream.model and model[0] != "<":
             stream.model = model

@@ -177,6 +177,16 @@ class TestTurningBack:
         assert [e.source_id for e in of(Entry, records)] == ["a", "b", "c"]
         assert of(Rewind, records) == []
 
+    def test_into_a_session_of_its_own_names_the_one_it_left(self) -> None:  # X12
+        """Each copied row says where it is from."""
+        copied = {"forkedFrom": {"sessionId": "first", "messageUuid": "u0"}, "sessionId": "second"}
+        records = fed(claude_code.Decoder(), [user("u0", None, "hi", **copied), user("u1", "u0", "on")])
+        assert facts(records, Meta, "parent") == ["first"]
+        assert facts(records, Meta, "agent_type") == ["fork"]
+        assert (
+            facts(fed(claude_code.Decoder(), [user("u0", None, "hi", sessionId="s")]), Meta, "parent") == []
+        )
+
     def test_with_a_reused_uuid_is_reported(self) -> None:
         """Another row with the same uuid gets its own id, and is reported as a problem."""
         records = fed(claude_code.Decoder(), [user("a", None, "1"), user("a", None, "2")])
