@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from scoring.messages import Message
 from webapp.agents.gemini_cli.files import cwd_of
@@ -21,7 +24,7 @@ from webapp.agents.reading.finding import read_file, reason_of
 from webapp.agents.reading.json_elements import read_object
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
-from webapp.agents.reading.record_history import History
+from webapp.agents.reading.record_history import History, HistoryState, is_state
 from webapp.agents.reading.rows import (
     is_json_document,
     list_of,
@@ -48,10 +51,21 @@ from webapp.agents.records import (
 MAX_DOCUMENT = 64 << 20
 
 
+@dataclass(frozen=True)
+class _State(HistoryState):
+    """`look` are the size and time of the document, `answered` the records with the results of calls."""
+
+    look: list[int] = field(default_factory=list)
+    answered: dict[str, str] = field(default_factory=dict)
+
+
+_STATE = TypeAdapter(_State)
+
+
 def reader(file: TranscriptFile, position: Position) -> Reader:
     """Return the reader of a session: the newer layout grows by lines, the older one is a document."""
     if file.path.suffix == ".json":
-        return WholeReader(file, position, read)
+        return WholeReader(file, position, read, partial(is_state, shape=_STATE))
     return LineReader(file, position, lambda file: Decoder(cwd=cwd_of(file.path)))
 
 

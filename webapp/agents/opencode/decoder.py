@@ -20,6 +20,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+
 from scoring.messages import Message
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, unknown_schema
@@ -29,9 +31,10 @@ from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import list_files, read_file, reason_of
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader, look_of
-from webapp.agents.reading.record_history import History
+from webapp.agents.reading.record_history import History, HistoryState, is_state
 from webapp.agents.reading.rows import (
     count_of,
+    list_of,
     object_of,
     optional,
     parse,
@@ -71,6 +74,20 @@ class _Snapshot:
     is_second: bool = False
 
 
+@dataclass(frozen=True)
+class _State(HistoryState):
+    """`names` are those of the messages of each row, `asked` how the compaction to come was asked for."""
+
+    look: list[list[int]] = field(default_factory=list)
+    marks: dict[str, list[Any]] = field(default_factory=dict)
+    broken: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    asked: tuple[bool, str] | None = None
+
+
+_STATE = TypeAdapter(_State)
+
+
 class Original(NamedTuple):
     """A session as stored by OpenCode: its facts and its messages with their parts, in the first generation's form."""
 
@@ -81,7 +98,12 @@ class Original(NamedTuple):
 
 def reader(file: TranscriptFile, position: Position) -> Reader:
     """Return the reader of a session, which yields nothing while one of its files is half written."""
-    return WholeReader(file, position, lambda file, state: read(file, state, time.time() - FRESH_SECONDS))
+    return WholeReader(
+        file,
+        position,
+        lambda file, state: read(file, state, time.time() - FRESH_SECONDS),
+        partial(is_state, shape=_STATE),
+    )
 
 
 def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf) -> Iterator[Record]:
@@ -152,8 +174,8 @@ class _Comparison:
     """The comparison of a session with `state`, what was read of it before, which is changed along."""
 
     def __init__(self, state: dict[str, Any]) -> None:
-        self._history, self._known = History(state), state.setdefault("facts", {})
-        self._meta = KnownMeta(self._known)
+        self._history, self._state = History(state), state
+        self._meta = KnownMeta(state.setdefault("facts", {}))
         self._names: dict[str, list[str]] = state.setdefault("names", {})
         self._wanted: list[str] = []  # the context so far
 
@@ -209,7 +231,7 @@ class _Comparison:
             self._history.summaries.pop(message_id, None)  # it failed while it was written
         asked = next((p for p in parts if p.get("type") == "compaction"), None)
         if asked is not None and message.get("role") == "user":
-            self._known["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
+            self._state["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
         kind: EntryKind = "compaction_summary" if is_compaction else "message"
         for record in self._history.put(message_id, said, at, usage_of(message), model, None, kind):
             yield record
@@ -226,7 +248,7 @@ class _Comparison:
                 yield replace(made, kind=COMPACTION_SUMMARY) if is_its_own else made
 
     def _compaction(self, message: Row, at: datetime | None) -> Compaction:
-        automatic, tail = self._known.pop("asked", [message.get("auto") is True, ""])
+        automatic, tail = self._state.pop("asked", None) or (message.get("auto") is True, "")
         names = enumerate(self._wanted)
         start = next((n for n, name in names if name.partition(":")[0] == tail), len(self._wanted))
         kept = self._wanted[start:]
@@ -268,7 +290,8 @@ def _from_tree(path: Path, session: str, snapshot: _Snapshot) -> None:
             snapshot.marks[message_id] = mark
             snapshot.messages.append((message, parts))
         elif before is not None:
-            snapshot.messages.append(({"id": message_id, "time": {"created": before[0][-1]}}, None))
+            created = next(iter(list_of(before[0])[-1:]), 0) if before else 0
+            snapshot.messages.append(({"id": message_id, "time": {"created": created}}, None))
     snapshot.messages.sort(key=lambda m: (_created(m[0]), text_of(m[0].get("id"))))
 
 

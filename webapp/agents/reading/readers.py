@@ -119,16 +119,21 @@ class LineReader:
 
 
 class WholeReader:
-    """Reads a session that changes in place. `compare` yields what is new since a state, and updates the state."""
+    """Reads a session that changes in place. `compare` yields what is new since a state, and updates the state.
+
+    `is_state` checks a stored state. A session with a damaged one is read from the start, else it could never be read.
+    """
 
     def __init__(
         self,
         file: TranscriptFile,
         position: Position,
         compare: Callable[[TranscriptFile, State], Iterable[Record]],
+        is_state: Callable[[Any], bool],
     ) -> None:
         self._file, self._compare = file, compare
-        self._state: State = position.get("state", {})
+        self._restarted = bool(position) and not is_state(position.get("state"))
+        self._state: State = {} if self._restarted else position.get("state", {})
 
     def read(self) -> Iterator[Chunk]:
         """Yield what changed; nothing while the session is being written and cannot be read yet."""
@@ -137,8 +142,8 @@ class WholeReader:
         if records and all(isinstance(record, Problem) for record in records) and _is_fresh(self._file.path):
             return
         if records or state != self._state:
-            self._state = state
-            yield Chunk(records, {"state": state})
+            restarted, self._state, self._restarted = self._restarted, state, False
+            yield Chunk(records, {"state": state}, restarted)
 
 
 def look_of(path: Path) -> list[int] | None:

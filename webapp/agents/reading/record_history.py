@@ -7,13 +7,37 @@ Some agents write a record again when it grows. A changed record with the same i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from scoring.messages import Message, message_to_dict
 from webapp.agents.reading.rows import digest, dumps
 from webapp.agents.records import Entry, EntryKind, Record, Rewind, Usage, UsageReport
+
+
+@dataclass(frozen=True)
+class HistoryState:
+    """The shape of the state that `History` and the facts about a session need. An agent adds what it keeps besides."""
+
+    usage: dict[str, list[int]] = field(default_factory=dict)
+    versions: dict[str, tuple[str, int, str]] = field(default_factory=dict)  # name -> source id, n, digest
+    summaries: dict[str, list[str]] = field(default_factory=dict)  # summary -> names kept behind it
+    live: list[str] = field(default_factory=list)  # names in order
+    turns: int = 0
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def is_state(value: Any, shape: TypeAdapter[Any]) -> bool:
+    """Return whether a stored value has the shape of a state, and the versions of all live messages."""
+    try:
+        shape.validate_json(orjson.dumps(value), strict=True)
+    except (ValidationError, orjson.JSONEncodeError):
+        return False
+    return all(name in value.get("versions", {}) for name in value.get("live", []))
 
 
 class History:
@@ -22,7 +46,6 @@ class History:
     def __init__(self, state: dict[str, Any]) -> None:
         self._state = state
         self._usage: dict[str, list[int]] = state.setdefault("usage", {})
-        # name -> [source id, n, digest]; summary -> names kept behind it; names in order
         self._versions: dict[str, list[Any]] = state.setdefault("versions", {})
         self.summaries: dict[str, list[str]] = state.setdefault("summaries", {})
         self.live: list[str] = state.setdefault("live", [])

@@ -147,7 +147,12 @@ class TestWholes:
                     known.append(word)
                     yield Entry(Message("user", (Text(word),)), word)
 
-        return WholeReader(TranscriptFile(path, "s", None, "x"), position or {}, compare)
+        return WholeReader(
+            TranscriptFile(path, "s", None, "x"),
+            position or {},
+            compare,
+            lambda state: isinstance(state, dict),
+        )
 
     def test_give_changes_since_the_position(self, tmp_path: Path) -> None:
         """The same reader or a new one gives only changes."""
