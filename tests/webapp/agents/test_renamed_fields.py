@@ -38,6 +38,7 @@ CODEX: list[dict[str, Any]] = [
         ("response_item", {"type": "reasoning", "summary": [{"type": "summary_text", "text": "well"}]}),
         ("response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}),
         ("response_item", {"type": "function_call_output", "call_id": "c", "output": "a.py"}),
+        ("compacted", {"message": "", "replacement_history": []}),
         ("event_msg", {"type": "token_count", "info": {"last_token_usage": USAGE}}),
     ]
 ]  # fmt: skip
@@ -47,6 +48,11 @@ PI: list[dict[str, Any]] = [
     {"type": "message", "id": "2", "parentId": "1", "message": {
         "role": "assistant", "usage": {"input": 900, "output": 5, "cacheRead": 0},
         "content": [{"type": "toolCall", "id": "t", "name": "bash", "arguments": {"command": "ls"}}]}},
+    {"type": "message", "id": "3", "parentId": "2", "message": {
+        "role": "toolResult", "toolCallId": "t", "toolName": "bash", "content": []}},
+    {"type": "message", "id": "4", "parentId": "3", "message": {
+        "role": "bashExecution", "command": "ls", "output": ""}},
+    {"type": "branch_summary", "id": "5", "parentId": "4", "summary": "before"},
 ]  # fmt: skip
 GEMINI: list[dict[str, Any]] = [
     {"sessionId": "s"},
@@ -89,6 +95,9 @@ CASES = [
     (Codex, CODEX, "payload.content.text", "block input_text without text"),
     (Codex, CODEX, "payload.summary", "reasoning without summary or content or encrypted_content or message"),
     (Codex, CODEX, "payload.arguments", "function_call without arguments or input or action"),
+    (Codex, CODEX, "payload.name", "function_call without name"),
+    (Codex, CODEX, "payload.call_id", "function_call without call_id or id"),
+    (Codex, CODEX, "payload.replacement_history", "compacted without replacement_history"),
     (Codex, CODEX, "payload.output", "function_call_output without output or result or tools"),
     (Codex, CODEX, "payload.info", "token_count without info"),
     (Codex, CODEX, "payload.info.last_token_usage", "token_count without last_token_usage"),
@@ -96,6 +105,10 @@ CASES = [
     (Pi, PI, "message.content", "message of role user without content"),
     (Pi, PI, "message.content.text", "block text without text"),
     (Pi, PI, "message.content.type", "block without type"),
+    (Pi, PI, "message.content.id", "block toolCall without id"),
+    (Pi, PI, "message.toolCallId", "message of role toolResult without toolCallId"),
+    (Pi, PI, "message.command", "message of role bashExecution without command"),
+    (Pi, PI, "summary", "branch_summary without summary"),
     (Pi, PI, "message.content.arguments", "block toolCall without arguments"),
     (Pi, PI, "message.usage", "message of role assistant without usage"),
     (Pi, PI, "message.usage.input", "usage without input"),
@@ -105,6 +118,12 @@ CASES = [
     (Gemini, GEMINI, "toolCalls.args", "tool call without args"),
     (Gemini, GEMINI, "toolCalls.result", "tool call without result or resultDisplay"),
     (Gemini, GEMINI, "toolCalls.result.functionResponse", "part with functionResponseV2"),
+    (
+        Gemini,
+        GEMINI,
+        "toolCalls.result.functionResponse.response",
+        "functionResponse without response or parts",
+    ),
 ]
 
 
@@ -140,6 +159,39 @@ def test_a_renamed_count_of_cached_tokens_is_reported(
     assert unread(decoder(), [_with_usage(row, usage) for row in rows]) == said
 
 
+@pytest.mark.parametrize(
+    ("decoder", "rows", "path", "said"),
+    [
+        (ClaudeCode, CLAUDE, "message.usage.input_tokens", ["usage with input_tokens that is no number"]),
+        (
+            Codex,
+            CODEX,
+            "payload.info.last_token_usage.input_tokens",
+            ["usage with input_tokens that is no number"],
+        ),
+        (Pi, PI, "message.usage.input", ["usage with input that is no number"]),
+        (Gemini, GEMINI, "tokens.input", ["usage with input that is no number"]),
+    ],
+)
+@pytest.mark.parametrize("value", ["900", True, [900], {"total": 900}, None])
+def test_an_input_that_is_no_number_is_reported(
+    decoder: type[LineDecoder], rows: list[dict[str, Any]], path: str, said: list[str], value: Any
+) -> None:
+    """The call would count as one without usage silently; one that is null has none."""
+    assert unread(decoder(), with_value(rows, path.split("."), value)) == ([] if value is None else said)
+
+
+def with_value(value: Any, path: list[str], new: Any) -> Any:
+    """Return the value with `new` in the field of the path, wherever it occurs."""
+    if isinstance(value, list):
+        return [with_value(one, path, new) for one in value]
+    if not path:
+        return new
+    if not isinstance(value, Mapping):
+        return value
+    return {k: with_value(v, path[1:], new) if k == path[0] else v for k, v in value.items()}
+
+
 def _with_usage(row: dict[str, Any], usage: dict[str, Any]) -> dict[str, Any]:
     message = row.get("message", {})
     return {**row, "message": {**message, "usage": message["usage"] | usage}} if "usage" in message else row
@@ -160,6 +212,9 @@ def test_an_empty_result_is_not_reported() -> None:
          "state of a tool without output"),
         ({"type": "tool", "tool": "ls", "at": {}}, "part tool without state"),
         ({"type": "tool", "state": {"status": "running", "input": {}}, "tool": "ls"}, None),
+        ({"type": "tool", "state": {"status": "streaming", "input": ""}, "tool": "ls"}, None),
+        ({"type": "tool", "state": {"status": "cancelled", "output": "half"}, "tool": "ls"},
+         "tool with status cancelled"),
     ],
 )  # fmt: skip
 def test_a_part_without_its_field_is_reported(part: dict[str, Any], said: str | None) -> None:

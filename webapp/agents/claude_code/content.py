@@ -158,7 +158,7 @@ def file_of(block: dict[str, Any]) -> Media | Text | None:
 def attachment_parts(row: dict[str, Any]) -> list[Part]:
     """Return the parts of a row's attachment that are sent; empty if there are none, or the file has no text."""
     attachment = object_of(row.get("attachment"))
-    kind = attachment.get("type")
+    kind = text_of(attachment.get("type"))
     if is_users_own(attachment):
         return Content("", attachment.get("prompt")).parts
     if RENDERED in row:

@@ -14,6 +14,7 @@ from webapp.agents.reading.rows import (
     optional,
     text_of,
     uncounted_cache,
+    uncounted_input,
 )
 from webapp.agents.records import Usage, tier_of
 
@@ -81,7 +82,7 @@ def unread_fields(row: dict[str, Any], message: dict[str, Any]) -> Iterator[str]
     yield from lacking(message, "content", kind=f"{kind} row")
     usage = message.get("usage")
     if isinstance(usage, dict) and usage:
-        yield from lacking(usage, "input_tokens", kind="usage")
+        yield from uncounted_input(usage, "input_tokens")
         yield from uncounted_cache(usage, "cache_read_input_tokens", "cache_creation_input_tokens")
     elif any("input_tokens" in value for value in message.values() if isinstance(value, dict)):
         yield f"{kind} row without usage"

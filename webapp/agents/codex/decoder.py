@@ -40,6 +40,7 @@ from webapp.agents.reading.rows import (
     parse,
     short_title,
     text_of,
+    uncounted_input,
     when,
 )
 from webapp.agents.reading.tail import Line, decode_line
@@ -335,6 +336,9 @@ class Decoder:
         source_id, summary = _source_id(line), text_of(payload.get("message"))
         history = payload.get("replacement_history")
         unknown: list[Record] = []
+        if not summary:
+            missing = lacking(payload, "replacement_history", kind="compacted")
+            unknown += (Unknown(line.number, field) for field in missing)
         if isinstance(history, list):
             messages = self._replacement(line, history, unknown)
         else:
@@ -404,7 +408,7 @@ def _unread_usage(payload: dict[str, Any], info: dict[str, Any]) -> Iterator[str
     if info:
         yield from lacking(info, "last_token_usage", kind="token_count")
     if last := object_of(info.get("last_token_usage")):
-        yield from lacking(last, "input_tokens", kind="usage")
+        yield from uncounted_input(last, "input_tokens")
 
 
 def _time_in(turn: str) -> int | None:

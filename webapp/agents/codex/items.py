@@ -72,6 +72,7 @@ _BLOCKS: Mapping[str, str] = {
     "input_audio": "audio_url|data|file_id",
 }  # fmt: skip
 _NO_FIELDS = frozenset({"image_generation_call"})
+_NAMED = frozenset({"function_call", "custom_tool_call"})
 # What a block with the id of an uploaded file holds.
 _UPLOADED: Mapping[str, str] = {"input_image": "image", "input_audio": "audio"}
 
@@ -85,6 +86,8 @@ def unread(item: dict[str, Any]) -> Iterator[str]:
         yield from lacking(item, "summary|content|encrypted_content|message")
     elif kind.endswith("_call") and kind not in _NO_FIELDS:
         yield from lacking(item, "arguments|input|action")
+        if kind in _NAMED:
+            yield from lacking(item, "name", "call_id|id")
     elif kind.endswith(("_output", "_result")):
         yield from lacking(item, "output|result|tools")
     for block in map(object_of, [*list_of(item.get("content")), *list_of(item.get("summary"))]):

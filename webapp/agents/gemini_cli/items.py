@@ -19,6 +19,7 @@ from webapp.agents.reading.rows import (
     media_from_url,
     object_of,
     text_of,
+    uncounted_input,
 )
 from webapp.agents.records import Usage
 
@@ -154,9 +155,11 @@ def unread(record: dict[str, Any]) -> Iterator[str]:
             yield from lacking(call, "result|resultDisplay", kind="tool call")
         parts += [part for part in list_of(call.get("result")) if isinstance(part, dict)]
     yield from (f"part with {', '.join(part)[:40]}" for part in parts if _PARTS.isdisjoint(part))
+    for answer in (part["functionResponse"] for part in parts if object_of(part.get("functionResponse"))):
+        yield from lacking(answer, "response|parts", kind="functionResponse")
     tokens = object_of(record.get("tokens"))
     if kind == "model" and tokens:
-        yield from lacking(tokens, "input", kind="usage")
+        yield from uncounted_input(tokens, "input")
 
 
 def usage_of(tokens: dict[str, Any]) -> Usage | None:

@@ -23,13 +23,23 @@ from scoring.messages import (
 )
 from scoring.models import name_at
 from webapp.agents.opencode.native import messages_of_window, unread_in_window
-from webapp.agents.reading.rows import count_of, dumps, lacking, list_of, media_from_url, object_of, text_of
+from webapp.agents.reading.rows import (
+    count_of,
+    dumps,
+    lacking,
+    list_of,
+    media_from_url,
+    object_of,
+    text_of,
+    uncounted_input,
+)
 from webapp.agents.records import Usage
 from webapp.agents.view import ViewRow
 
 _RUN = "The following tool was executed by the user"
 CLEARED = "[Old tool result content cleared]"
 _DONE = frozenset({"completed", "success", "error"})
+_UNFINISHED = frozenset({"pending", "running", "streaming"})
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",), "reasoning": ("text",), "subtask": ("prompt",), "file": ("url|filename",),
     "tool": ("tool", "state"),
@@ -114,7 +124,10 @@ def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
         elif kind not in _UNSENT:
             yield f"part {kind or 'without type'}"
         state = object_of(part.get("state"))
-        if kind == "tool" and text_of(state.get("status")) in ("completed", "success"):
+        status = text_of(state.get("status"))
+        if kind == "tool" and state and status not in _DONE | _UNFINISHED:
+            yield f"tool with status {status or 'missing'}"
+        if kind == "tool" and status in ("completed", "success"):
             yield from lacking(state, "input", "output", kind="state of a tool")
 
 
@@ -125,7 +138,7 @@ def unread(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[str
         return
     yield from unknown_in(parts)
     if tokens := object_of(message.get("tokens")):
-        yield from lacking(tokens, "input", kind="usage")
+        yield from uncounted_input(tokens, "input")
     if not parts and message.get("role") == "user":
         yield "message without parts"
     if parts and message.get("role") == "assistant" and is_unsent(message, parts):

@@ -25,6 +25,7 @@ from webapp.agents.pi.messages import (
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.rows import (
     count_of,
+    lacking,
     list_of,
     object_of,
     optional,
@@ -105,6 +106,7 @@ class Decoder:
         if kind == "message":
             yield from self._message(line, row_id, object_of(row.get("message")), at)
         elif kind == "compaction":
+            yield from (Unknown(line.number, field) for field in lacking(row, "summary"))
             yield from self._spent(f"compaction {row_id}", row, at)
             yield from self._compaction(line.data, row_id, row, at)
         elif kind == "usage":
@@ -113,6 +115,7 @@ class Decoder:
             yield from (Unknown(line.number, field) for field in unread({"role": "custom", **row}))
             yield self._entry(row_id, custom_message(row), at, line.data)
         elif kind == "branch_summary":
+            yield from (Unknown(line.number, field) for field in lacking(row, "summary"))
             yield from self._spent(row_id, row, at)
             yield self._entry(row_id, summary(BRANCH, row), at, line.data)
         elif kind == "model_change":
@@ -195,7 +198,11 @@ class Decoder:
                 yield from self._spent(row_id, said, at)
         elif message is not None:
             yield from (Unknown(line.number, field) for field in unread(said))
-        if not isinstance(message, Message) or not message.parts:
+        if not isinstance(message, Message):
+            return
+        if not message.parts or message.role == "tool":  # of a tool, what it asked models for
+            yield from self._spent(row_id, said, at)
+        if not message.parts:
             return
         model = _model_of(said) if message.role == "assistant" else None
         yield from self._meta.changed(model=model)

@@ -19,6 +19,7 @@ from webapp.agents.reading.rows import (
     object_of,
     text_of,
     uncounted_cache,
+    uncounted_input,
 )
 from webapp.agents.records import Usage
 from webapp.agents.view import ViewRow
@@ -28,9 +29,14 @@ COMPACTED = "The conversation history before this point was compacted into the f
 BRANCH = "The following is a summary of a branch that this conversation came back from:"
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
-    "text": ("text",), "thinking": ("thinking",), "toolCall": ("name", "arguments"), "image": ("data",),
+    "text": ("text",), "thinking": ("thinking",), "toolCall": ("id", "name", "arguments"),
+    "image": ("data",),
 }  # fmt: skip
-_HELD_IN = {"bashExecution": "output", "branchSummary": "summary", "compactionSummary": "summary"}
+# Fields of a message by its role; of others, its content.
+_HELD_IN: Mapping[str, tuple[str, ...]] = {
+    "bashExecution": ("command", "output"), "branchSummary": ("summary",), "compactionSummary": ("summary",),
+    "toolResult": ("toolCallId", "toolName", "content"),
+}  # fmt: skip
 _INCOMPLETE = frozenset({"error", "aborted"})
 
 
@@ -64,7 +70,7 @@ def edit_key(row: ViewRow) -> str | None:
 def unread(said: dict[str, Any]) -> Iterator[str]:
     """Yield the unknown types of blocks, and the required fields that a message lacks."""
     role = text_of(said.get("role"))
-    yield from lacking(said, _HELD_IN.get(role, "content"), kind=f"message of role {role}")
+    yield from lacking(said, *_HELD_IN.get(role, ("content",)), kind=f"message of role {role}")
     for block in map(object_of, list_of(said.get("content"))):
         kind = text_of(block.get("type"))
         if kind in _FIELDS:
@@ -72,7 +78,7 @@ def unread(said: dict[str, Any]) -> Iterator[str]:
         else:
             yield f"block {kind or 'without type'}"
     if role == "assistant" and object_of(said.get("usage")):
-        yield from lacking(said["usage"], "input", kind="usage")
+        yield from uncounted_input(said["usage"], "input")
         yield from uncounted_cache(said["usage"], "cacheRead", "cacheWrite")
     elif "usage" not in said and any("cacheRead" in v for v in said.values() if isinstance(v, dict)):
         yield "message of role assistant without usage"

@@ -166,6 +166,14 @@ def lacking(row: Mapping[str, Any], *fields: str, kind: str = "") -> Iterator[st
             yield f"{kind or text_of(row.get('type')) or 'row'} without {' or '.join(names)}"
 
 
+def uncounted_input(usage: Mapping[str, Any], field: str) -> Iterator[str]:
+    """Yield why the input in a usage report cannot be read, as text for the user; nothing if it can, or is null."""
+    yield from lacking(usage, field, kind="usage")
+    value = usage.get(field)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        yield f"usage with {field} that is no number"
+
+
 def optional(value: Any) -> str | None:
     """Return the value if it is a non-empty string, else None."""
     return value if isinstance(value, str) and value else None

@@ -113,6 +113,13 @@ class TestAttachments:
         assert unread_attachment(row) is None
         assert attachment_parts(row | {"rendered": []}) == []
 
+    @pytest.mark.parametrize("kind", [None, 3, ["file"], {"name": "file"}])
+    def test_without_a_readable_type_is_named(self, kind: Any) -> None:
+        """It counts as an unknown one."""
+        row = {"attachment": {"type": kind, "content": "x"}}
+        assert attachment_parts(row) == []
+        assert unread_attachment(row) == "attachment without type"
+
     @pytest.mark.parametrize("kind", ["prompt_snapshot", "session_context"])
     def test_of_the_client_itself_are_not_sent(self, kind: str) -> None:
         """Types for the client's own use are known."""

@@ -89,7 +89,7 @@ class TestASession:
         assert (entry.usage.cache_write_hour_tokens, entry.usage.reasoning_tokens) == (6, 4)
 
     def test_reports_the_usage_of_calls_apart_from_the_conversation(self) -> None:  # X9
-        """An answer that is not sent again is paid, as are summaries and calls that keep the cache warm."""
+        """An answer that is not sent again is paid, as are summaries, warm caches and what tools asked models for."""
         usage = {"input": 1_000, "output": 9}
         aborted = row("b", "a", "half", "assistant", usage=usage, model="m", stopReason="aborted")
         records = fed(
@@ -98,9 +98,11 @@ class TestASession:
             {"type": "usage", "id": "c", "parentId": "b", "model": "m", "usage": usage},
             {"type": "compaction", "id": "d", "parentId": "c", "summary": "s", "usage": usage},
             {"type": "branch_summary", "id": "e", "parentId": "d", "summary": "s", "usage": usage},
+            row("f", "e", [], "assistant", usage=usage, model="m", stopReason="deferred"),
+            row("g", "f", "found", "toolResult", toolCallId="t", toolName="ask", usage=usage),
         )
         reports = of(UsageReport, records)
-        assert [one.call_key for one in reports] == ["b", "c", "compaction d", "e"]
+        assert [one.call_key for one in reports] == ["b", "c", "compaction d", "e", "f", "g"]
         assert all(one.apart and one.usage.input_tokens == 1_000 for one in reports)
         assert facts(records, Meta, "model") == ["m"]
 

@@ -65,4 +65,5 @@ def test_usage_counts_the_cache_as_input() -> None:
 
 def test_the_usage_of_a_tool_is_no_missing_usage() -> None:
     """A tool that asks a model reports it with its result."""
-    assert list(unread({"role": "toolResult", "content": [], "usage": {"input": 1, "cacheRead": 2}})) == []
+    said = {"role": "toolResult", "toolCallId": "t", "toolName": "ask", "content": []}
+    assert list(unread({**said, "usage": {"input": 1, "cacheRead": 2}})) == []
