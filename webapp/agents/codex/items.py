@@ -87,7 +87,7 @@ def unread(item: dict[str, Any]) -> Iterator[str]:
     elif kind.endswith("_call") and kind not in _NO_FIELDS:
         yield from lacking(item, "arguments|input|action")
         if kind in _NAMED:
-            yield from lacking(item, "name", "call_id|id")
+            yield from lacking(item, "name|function")
     elif kind.endswith(("_output", "_result")):
         yield from lacking(item, "output|result|tools")
     for block in map(object_of, [*list_of(item.get("content")), *list_of(item.get("summary"))]):
