@@ -66,6 +66,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",), "thinking": ("thinking",), "redacted_thinking": ("data",), "image": ("source",),
     "document": ("source",),
 }  # fmt: skip
+_IN_RESULTS = frozenset({"text", "image", "document", "tool_reference", "search_result"})
 _EMPTY_RESULT = frozenset({"type", "tool_use_id", "is_error", "cache_control"})
 
 
@@ -107,7 +108,9 @@ class Content:
         elif kind.endswith("tool_result"):
             if not block.keys() <= _EMPTY_RESULT:
                 self.unknown.extend(lacking(block, "content", kind=f"block {kind}"))
-            self.parts.append(_result(block, kind in _RESULT_TYPES))
+            plain = kind in _RESULT_TYPES
+            self.unknown.extend(_unknown_in(block.get("content")) if plain else ())
+            self.parts.append(_result(block, plain))
         elif (file := file_of(block)) is not None:
             self.parts.append(file)
         elif kind != "fallback":  # a marker of the client: another model answered
@@ -141,8 +144,18 @@ def _result_texts(content: Any, media: list[Media]) -> Iterator[str]:
             media.append(file)
         elif file is not None:
             yield file.text
+        elif (data := text_of(object_of(block.get("source")).get("data"))) and block.get(
+            "type"
+        ) not in _IN_RESULTS:
+            media.append(media_from_base64(data, text_of(block["source"].get("media_type"))))
         else:
             yield dumps(block)
+
+
+def _unknown_in(content: Any) -> Iterator[str]:
+    """Yield the unknown types of blocks in a result, as text for the user."""
+    kinds = (text_of(block.get("type")) for block in list_of(content) if isinstance(block, dict))
+    yield from (f"block {kind or 'without type'} in a result" for kind in kinds if kind not in _IN_RESULTS)
 
 
 def file_of(block: dict[str, Any]) -> Media | Text | None:

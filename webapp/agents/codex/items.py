@@ -90,12 +90,19 @@ def unread(item: dict[str, Any]) -> Iterator[str]:
             yield from lacking(item, "name|function")
     elif kind.endswith(("_output", "_result")):
         yield from lacking(item, "output|result|tools")
-    for block in map(object_of, [*list_of(item.get("content")), *list_of(item.get("summary"))]):
-        block_kind = text_of(block.get("type"))
-        if block_kind in _BLOCKS:
-            yield from lacking(block, _BLOCKS[block_kind], kind=f"block {block_kind}")
-        elif not any(_parts([block])):
-            yield f"block {block_kind or 'without type'}"
+    blocks = [*list_of(item.get("content")), *list_of(item.get("summary"))]
+    yield from (found for block in blocks for found in _unread_block(object_of(block)))
+    outputs = (block for block in list_of(item.get("output")) if isinstance(block, dict))
+    yield from (f"{found} in an output" for block in outputs for found in _unread_block(block))
+
+
+def _unread_block(block: dict[str, Any]) -> Iterator[str]:
+    """Yield the field that a block of a known type lacks, or its type if it is unknown and holds nothing known."""
+    kind = text_of(block.get("type"))
+    if kind in _BLOCKS:
+        yield from lacking(block, _BLOCKS[kind], kind=f"block {kind}")
+    elif not any(_parts([block])):
+        yield f"block {kind or 'without type'}"
 
 
 def is_empty(item: dict[str, Any]) -> bool:

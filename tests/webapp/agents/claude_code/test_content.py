@@ -50,6 +50,20 @@ class TestContent:
         assert isinstance(parts[5], Media)
         assert parts[5].kind == "document"
 
+    def test_names_unknown_blocks_of_a_result(self) -> None:  # X11
+        """Their words count as they are; a file in one counts as a file, not by the letters of its bytes."""
+        hologram = {
+            "type": "hologram",
+            "source": {"type": "base64", "media_type": "model/glb", "data": "QUJD" * 999},
+        }
+        blocks = [{"type": "text", "text": "a"}, {"type": "riddle", "words": "b"}, hologram]
+        content = Content("u", [{"type": "tool_result", "tool_use_id": "t", "content": blocks}])
+        assert content.unknown == ["block riddle in a result", "block hologram in a result"]
+        (result,) = content.parts
+        assert isinstance(result, ToolResult)
+        assert result.text == 'a\n{"type":"riddle","words":"b"}'
+        assert [(medium.kind, medium.size_bytes) for medium in result.media] == [("document", 2_997)]
+
     def test_has_the_text_of_a_document_of_text(self) -> None:
         """A document of plain text or of blocks is sent as text, in a result as well."""
         plain = {"type": "document", "title": "a.txt", "source": {"type": "text", "data": "alpha"}}

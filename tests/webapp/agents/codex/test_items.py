@@ -53,6 +53,15 @@ class TestAnItem:
         assert Items().message(item, "name") == Message("user", (Text("hi"),))
         assert list(unread(item)) == ["block riddle", "block without type"]
 
+    def test_with_unknown_blocks_in_its_output_names_them(self) -> None:
+        """The output is read with their words."""
+        blocks = [{"type": "input_text", "text": "a"}, {"type": "riddle", "words": "b"}, "c"]
+        item = {"type": "function_call_output", "call_id": "c", "output": blocks}
+        message = Items().message(item, "name")
+        assert isinstance(message, Message)
+        assert message.results[0].text == 'a\n{"type":"riddle","words":"b"}\nc'
+        assert list(unread(item)) == ["block riddle in an output"]
+
     def test_has_sound_as_media(self) -> None:
         """Words that the user spoke are sent as sound."""
         block = {"type": "input_audio", "audio_url": "data:audio/wav;base64,UklGRg=="}
