@@ -54,7 +54,8 @@ class Media:
     """An image, sound or document. `digest` identifies the bytes; width and height are pixels, 0 if unknown.
 
     `detail` is how exactly a model is to look at an image: "low", "high" or "original"; "" leaves it to the provider.
-    It takes no part in equality: messages that were stored before it was read have none.
+    `pages` are those of a document, 0 if unknown. Both take no part in equality: messages that were stored before they
+    were read have none.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Media:
     width: int = 0
     height: int = 0
     detail: str = field(default="", compare=False)
+    pages: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.formats.dimensions import dimensions
+from scoring.formats.pages import pages
 from scoring.formats.reading import string
 from scoring.messages import Media
 
@@ -48,7 +49,8 @@ def media_of(source: Source) -> Media:
     except (binascii.Error, ValueError):
         raw = source.data.encode("utf-8", "surrogatepass")
     width, height = dimensions(raw) if source.kind == "image" else (0, 0)
-    return Media(source.kind, source.mime, _digest(raw), len(raw), width, height, source.detail)
+    sheets = pages(raw) if source.kind == "document" else 0
+    return Media(source.kind, source.mime, _digest(raw), len(raw), width, height, source.detail, sheets)
 
 
 def _digest(data: bytes) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from scoring.tokens.estimator import estimate
-from scoring.tokens.families import Family
+from scoring.tokens.families import PAGE, Family
 
 MESSAGE_OVERHEAD = 4  # role and delimiters: OpenAI's chat format takes 3, and 1 for the role
 CALL_OVERHEAD = 6  # the call's type and the frame around its id, name and arguments
@@ -24,7 +24,7 @@ TOOL_OVERHEAD = 8  # the frame around a tool's name, description and schema
 OPAQUE_CHARS_PER_TOKEN = 8
 # A flat cost for each item. Anthropic bills at most about 1,600 for an image, OpenAI up to 1,445, Gemini 258 a tile;
 # sound is 25-32 tokens a second, a page of a document about an image and its text. A counter that knows its model
-# uses the family's rule for images, by their size (`scoring.tokens.families`).
+# uses the family's rules for images, by their size, and for documents, by their pages (`scoring.tokens.families`).
 MEDIA_TOKENS: Mapping[str, int] = {
     "image": 1_600,
     "audio": 2_000,
@@ -92,6 +92,8 @@ class ModelCounter:
         """Return the tokens of one item of media, by the provider's rule where it has one for the size."""
         if media.kind == DEFINITION:
             return round(self._factor * self.family.definition)
+        if media.kind == "document" and media.pages:
+            return media.pages * self.family.page
         if media.kind != "image":
             return media_tokens(media)
         return self.family.image_tokens(media.width, media.height, media.detail)
@@ -186,9 +188,11 @@ def _media(media: Media, counter: TokenCounter) -> int:
 
 
 def media_tokens(media: Media) -> int:
-    """Return the flat cost of one image, sound or document; an encrypted part costs by its length."""
+    """Return the flat cost of one image or sound; an encrypted part costs by its length, a document by its pages."""
     if media.kind == ENCRYPTED:
         return ceil(media.size_bytes * _ENCRYPTED_TOKENS)
+    if media.kind == "document" and media.pages:
+        return media.pages * PAGE
     return MEDIA_TOKENS.get(media.kind, OTHER_MEDIA_TOKENS)
 
 

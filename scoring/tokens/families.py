@@ -17,6 +17,10 @@ from scoring.models import find_model
 from scoring.tokens.calibration import STEADY_SHARE
 
 ImageRule = Callable[[int, int], int]  # width and height in pixels -> tokens
+# A page of a PDF is sent as its text and a picture of it (platform.claude.com and developers.openai.com, PDF files).
+# Measured in public (pdf-token-cost, October 2026): a page of text takes 2,100 on Claude 4.5, 2,340 on 5.5 and 560 on
+# Gemini 3, for which ai.google.dev documents the same, and 258 for Gemini 2. For others a picture and 500 are assumed.
+PAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +30,16 @@ class Family:
     `calls` is added for a message that calls tools, `message` for any other, `argument` for each argument of a call,
     `definition` for a tool that a result gives by name only. Encrypted reasoning has `sealed_chars` characters for
     each token, after the first `seal_chars`. `image` returns an image's tokens, `image_unknown` is the cost of an
-    image of unknown size; `details` has the rules for images sent with a wish for their detail ("low", "high",
-    "original"), where the provider offers it. `least` is the smallest share of its count that a user's text can really
-    take: it depends on whether the tokenizer is the model's own, measured, or another's.
+    image of unknown size, `page` that of a page of a PDF; `details` has the rules for images sent with a wish for
+    their detail ("low", "high", "original"), where the provider offers it. `least` is the smallest share of its count
+    that a user's text can really take: it depends on whether the tokenizer is the model's own, measured, or another's.
     """
 
     name: str
     source: str
     image: ImageRule
     image_unknown: int
+    page: int = PAGE
     calls: int = 4
     message: int = 4
     argument: int = 0
@@ -152,11 +157,16 @@ def _by_area(width: int, height: int) -> int:
 _ON_CLAUDE = "measured on Claude 4.5 to 4.7; images: platform.claude.com, vision"
 CLAUDE = Family(
     "Claude up to 4.6", _ON_CLAUDE, _by_patches(28, 1_568, 1_600), 1_600,
-    calls=24, argument=12, definition=500, seal_chars=300, sealed_chars=5.4,
+    page=2_100, calls=24, argument=12, definition=500, seal_chars=300, sealed_chars=5.4,
     ids=False, least=0.8,
 )  # fmt: skip
 NEW_CLAUDE = replace(
-    CLAUDE, name="Claude from 4.7", least=0.7, image=_by_patches(28, 2_000, 4_784), image_unknown=2_500
+    CLAUDE,
+    name="Claude from 4.7",
+    least=0.7,
+    image=_by_patches(28, 2_000, 4_784),
+    image_unknown=2_500,
+    page=2_340,
 )
 
 # Measured on 38 calls of gpt-5.1-codex: 14 tokens for a call and 24-48 for a result (counted call ids make up for
@@ -199,8 +209,8 @@ GPT_5_5 = _with_patches("GPT-5.5", _TIMES, 1_500, _ORIGINAL, high=_HIGH)
 GPT = _with_patches("GPT from 5.6", _TIMES, 1_500, _WHOLE, high=(_WHOLE[0], _HIGH[1]))
 
 _ON_GEMINI = "ai.google.dev, tokens and media resolution; around messages as for GPT, not measured"
-GEMINI_2 = Family("Gemini 2", _ON_GEMINI, _by_crops, 1_032)
-GEMINI = Family("Gemini 3", _ON_GEMINI, _always, 1_090)
+GEMINI_2 = Family("Gemini 2", _ON_GEMINI, _by_crops, 1_032, page=258)
+GEMINI = Family("Gemini 3", _ON_GEMINI, _always, 1_090, page=560)
 
 OTHER = Family("other", "assumed: as GPT", _by_area, 1_600)
 

@@ -10,8 +10,9 @@ from scoring.tokens.counting import (
     MESSAGE_OVERHEAD,
     ModelCounter,
     estimate_message_tokens,
+    media_tokens,
 )
-from scoring.tokens.families import CLAUDE, GPT, OTHER, family_of
+from scoring.tokens.families import CLAUDE, GPT, OTHER, PAGE, family_of
 
 
 class Words:
@@ -70,6 +71,15 @@ class TestACounterOfAModel:
         none = Message("tool", (ToolResult("1", ""),))
         assert cost(small, CLAUDES) - cost(none, CLAUDES) == 100
         assert cost(message("user", "", Media("image")), CLAUDES) == MESSAGE_OVERHEAD + CLAUDE.image_unknown
+
+    def test_counts_documents_by_their_pages(self) -> None:  # P8
+        """A document of unknown length has a flat cost; without a known model, each page has one."""
+        book = message("user", "", Media("document", pages=20))
+        assert cost(book, CLAUDES) == MESSAGE_OVERHEAD + 20 * CLAUDE.page
+        assert cost(book, ModelCounter(Words(), family_of("gemini-3-pro"))) == MESSAGE_OVERHEAD + 20 * 560
+        assert media_tokens(Media("document", pages=20)) == 20 * PAGE
+        unknown = message("user", "", Media("document"))
+        assert cost(unknown, CLAUDES) == MESSAGE_OVERHEAD + media_tokens(Media("document"))
 
     def test_counts_images_by_the_detail_they_are_sent_with(self) -> None:  # P8
         """The blocks of OpenAI's formats name it."""

@@ -129,9 +129,12 @@ class TestFollowing:
         assert (session.malformed, session.messages) == (1, 2)
         assert session.notes[0].startswith(f"{place.file.name}: line 2: ")
 
-    def test_skips_only_a_row_on_which_the_decoder_fails(self, place: Place) -> None:
+    def test_skips_only_a_row_on_which_the_decoder_fails(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """The row is counted and noted with its line like a malformed one, and so it is in an import."""
-        odd = b'{"type":"attachment","attachment":{"type":[]}}\n'
+        odd = b'{"type":"attachment","attachment":{"type":"file"}}\n'
+        monkeypatch.setattr("webapp.agents.claude_code.decoder.attachment_parts", lambda row: row["nothing"])
         place.write(row(0), odd, row(1))
         place.look()
         session = place.app.sessions.get(NAME)
