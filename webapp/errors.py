@@ -21,16 +21,15 @@ class CoppiceError(Exception):
     """Base of every error the application raises on purpose. `details` has one `{field, message}` per fault."""
 
     def __init__(self, message: str, details: Iterable[Detail] = ()) -> None:
-        self.message = message
         self.details = [*details]
         super().__init__(message)
 
 
 class NotFound(CoppiceError):
-    """The named thing does not exist. `kind` is one word ("session"), `subject` its name."""
+    """The named thing does not exist. `kind` is one word ("session")."""
 
     def __init__(self, kind: str, subject: object) -> None:
-        self.kind, self.subject = kind, subject
+        self.kind = kind
         super().__init__(f"no such {kind}: {str(subject)[:200]}")
 
 

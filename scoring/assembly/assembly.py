@@ -64,15 +64,13 @@ class BuiltContext:
     summary_token_count: int
     raw_message_tokens: int
     tool_output_tokens: int
-    over_budget: OverBudget | None = None
-    newest_cut: bool = False
-    left_out: tuple[str, ...] = ()
-    summaries_left_out: tuple[str, ...] = ()
-    system_tokens: int = 0
-    tool_tokens: int = 0
-    memories: int = 0
-    learnings: int = 0
-    notes: tuple[str, ...] = ()
+    over_budget: OverBudget | None
+    newest_cut: bool
+    left_out: tuple[str, ...]
+    summaries_left_out: tuple[str, ...]
+    memories: int
+    learnings: int
+    notes: tuple[str, ...]
 
 
 def build(
@@ -374,8 +372,6 @@ class _Assembly:
             newest_cut=self.newest_cut,
             left_out=tuple(s.id for s in missing if not s.summary),
             summaries_left_out=unsaid,
-            system_tokens=self.system_tokens,
-            tool_tokens=self.tool_tokens,
             memories=self.enriched.memories,
             learnings=self.enriched.learnings,
             notes=tuple(dict.fromkeys(self.notes)),

@@ -34,7 +34,7 @@ class Enriched:
     prompt: str
     memories: int
     learnings: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
 
 
 def enrich(

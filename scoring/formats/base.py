@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +33,7 @@ class Decoded:
 
     messages: tuple[Message, ...]
     format: str
-    envelope: dict[str, Any] = field(default_factory=dict)
+    envelope: dict[str, Any]
 
 
 def _with_blocks_or_paragraphs(prompt: Any, texts: Sequence[str]) -> Any:

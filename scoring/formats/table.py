@@ -10,7 +10,7 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def must_begin_with_user(name: str, model: str | None = None) -> bool:
+def must_begin_with_user(name: str, model: str | None) -> bool:
     """Return whether a list in this format has to begin with the user: by its rules or those of a model's provider.
 
     A library or an endpoint that takes other formats sends the list to the provider in the same order.

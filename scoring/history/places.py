@@ -98,7 +98,7 @@ def place_of(name: str, arguments: Mapping[str, Any], *, is_shell: bool = False)
     return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def named_place_of(name: str, arguments: Mapping[str, Any], command: str = "") -> str:
+def named_place_of(name: str, arguments: Mapping[str, Any], command: str) -> str:
     """Return the place that a call names, "" for none: its server, and arguments or a command known to mean a place.
 
     Edits have arguments of any name, so that a place cannot be all that is left of them, as in `place_of`.

@@ -57,7 +57,7 @@ class Repeats(NamedTuple):
 class RepetitionFinder:
     """Finds repetitions of everything that was read, run, met and said so far. Numbers of messages only ever grow."""
 
-    def __init__(self, folder: str = "") -> None:
+    def __init__(self, folder: str) -> None:
         """Start with nothing; `folder` is the working directory, to which relative paths are joined."""
         self._folder = folder
         self._reads: dict[tuple[str, str], list[_Read]] = {}  # by place and path

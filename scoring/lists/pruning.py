@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from scoring.formats import (
@@ -45,7 +45,7 @@ class Pruning:
     opening: Message | None
     tokens: int
     over_budget: OverBudget | None
-    thoughtless: Mapping[int, Message] = field(default_factory=dict)
+    thoughtless: Mapping[int, Message]
 
     @property
     def kept(self) -> list[int]:

@@ -11,7 +11,7 @@ the first cause below that applies. It is kept whole, except the units that a st
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 from scoring.history import History
@@ -65,9 +65,9 @@ class Protection:
     always_tokens: int
     tokens: int
     last_user_left_out: int | None
-    guarded: dict[int, str] = field(default_factory=dict)
-    guarded_room: int = 0
-    outdated: Mapping[int, Collection[int]] = field(default_factory=dict)
+    guarded: dict[int, str]
+    guarded_room: int
+    outdated: Mapping[int, Collection[int]]
 
 
 def protect(

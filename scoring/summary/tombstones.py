@@ -28,7 +28,7 @@ _ERROR = re.compile(
 )
 
 
-def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "", came: str = "") -> str:
+def cleared_text(tool: str, at: str, tokens: int, why: str = "", came: str = "") -> str:
     """Return the line in place of an output: the tool's name, its times, and the reason or the tokens.
 
     `at` is the time of clearing, `came` that of the output (ISO 8601), which is given to the minute.
@@ -62,7 +62,7 @@ def cleared(
 
 def cleared_result(
     part: ToolResult,
-    tool: str = "",
+    tool: str,
     at: str = "",
     counter: TokenCounter = ESTIMATOR,
     why: str = "",

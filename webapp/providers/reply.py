@@ -59,7 +59,6 @@ class Failure:
 
     kind: Kind
     message: str
-    status: int | None = None
     wait_seconds: float | None = None
 
     @property

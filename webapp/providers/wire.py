@@ -188,7 +188,7 @@ def refused(status: int, text: str, retry_after: str | None, key: str = "") -> F
     message = _shown(message, key)
     shown = f"the endpoint answers {status}" + (f": {message}" if message else "")
     temporary = status in (408, 425, 429) or status >= 500
-    return Failure("overloaded" if temporary else "refused", shown, status, _seconds(retry_after))
+    return Failure("overloaded" if temporary else "refused", shown, _seconds(retry_after))
 
 
 def _shown(message: str, key: str) -> str:

@@ -24,8 +24,8 @@ SUBSCRIPTION = "the key is a subscription's, whose requests are never changed"
 class Caller:
     """The names of a request's session and of the sub-agent in it; "" if not given."""
 
-    session: str = ""
-    agent: str = ""
+    session: str
+    agent: str
 
     @property
     def name(self) -> str:

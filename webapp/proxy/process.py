@@ -25,7 +25,7 @@ class RunningProxy:
     """
 
     def __init__(
-        self, addresses: Mapping[str, str], server: str, token: str | None, fingerprint: str | None = None
+        self, addresses: Mapping[str, str], server: str, token: str | None, fingerprint: str | None
     ) -> None:
         sys.setswitchinterval(SWITCH_SECONDS)
         scripts = Scripts()

@@ -38,8 +38,8 @@ class SentFiles(FollowedFiles):
         who: Mapping[str, str],
         extra: tuple[Path, ...],
         env: Mapping[str, str],
-        redactor: Redactor | None = None,
-        limit: int = 1 << 30,
+        redactor: Redactor | None,
+        limit: int,
     ) -> None:
         super().__init__(extra, env)
         self._backlog, self._who, self._redactor, self._limit = backlog, who, redactor, limit

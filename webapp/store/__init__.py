@@ -41,7 +41,7 @@ MERGE_ROUNDS = 400
 HEALTH = "health"
 
 
-def opened(database: Database, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> Engine:
+def opened(database: Database, busy_seconds: float, durable: bool) -> Engine:
     """Return the engine over a database, which is made or brought up to date where needed.
 
     Raises:

@@ -138,7 +138,7 @@ class Cover:
 
     heads: frozenset[int]
     tokens: int
-    absorbed: int = 0
+    absorbed: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,11 +43,10 @@ TELLING_CHARS = 24
 class Link:
     """A followed session as the proxy knows it.
 
-    `name` is its name there, `keys` maps source ids to the proxy's keys, found with the operations `matched_at`, and
-    `tail` is the key of the last message. `usage` is that of the last calls, by the provider's id.
+    `keys` maps source ids to the proxy's keys, found with the operations `matched_at`, and `tail` is the key of the
+    last message. `usage` is that of the last calls, by the provider's id.
     """
 
-    name: str
     keys: Mapping[str, str] = field(default_factory=dict)
     matched_at: tuple[int, int] | None = None
     tail: str = ""
@@ -120,10 +119,9 @@ class FollowedCalls:
 
     def receive(self, row: SessionRow, name: str, read: ReadCall) -> int:
         """Keep what a call adds to its session; return 0, the number of messages that it adds."""
-        name = name or names_of(row.id)[0]
-        link = self._linked(row.id, name)
+        link = self._linked(row.id)
         usage = usage_of(read.reply)
-        self._note(row.id, name, read, usage)
+        self._note(row.id, name or names_of(row.id)[0], read, usage)
         if read.taken:
             link.tail = (*read.keys, *read.reply_keys)[-1]
             self._match(row, link, read)
@@ -134,13 +132,12 @@ class FollowedCalls:
             self._correct(row.id, link)
         return 0
 
-    def _linked(self, session_id: str, name: str) -> Link:
+    def _linked(self, session_id: str) -> Link:
         with self._lock:
-            link = self._links.setdefault(session_id, Link(name))
+            link = self._links.setdefault(session_id, Link())
             self._links.move_to_end(session_id)
             while len(self._links) > LINKS_KEPT:
                 self._links.popitem(last=False)
-        link.name = name
         return link
 
     def _note(self, session_id: str, name: str, read: ReadCall, usage: Usage | None) -> None:

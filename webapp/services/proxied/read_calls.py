@@ -38,8 +38,8 @@ class ReadCall:
     items: Sequence[Any]
     keys: Sequence[str]
     reply: Reply | None
-    user: str = ""
-    follows: str = ""
+    user: str
+    follows: str
 
     @property
     def conversation(self) -> str:

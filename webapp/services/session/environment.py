@@ -136,15 +136,15 @@ class Environment:
         store: Store,
         bus: Bus,
         tokenizers: CounterProvider,
-        redactor: Redactor | None = None,
-        sizes: SizeLimits = SizeLimits(),
-        shared_values: SharedValues | None = None,
-        leases: Leases | None = None,
+        redactor: Redactor | None,
+        sizes: SizeLimits,
+        shared_values: SharedValues | None,
+        leases: Leases,
     ) -> None:
         self.store, self.bus, self.tokenizers = store, bus, tokenizers
         self.clock: Callable[[], int] = now_ms
-        self.redactor, self.sizes, self.shared_values = redactor, sizes, shared_values
-        self.leases = leases or Leases(store)
+        self.redactor, self.sizes = redactor, sizes
+        self.shared_values, self.leases = shared_values, leases
         self.measure: MeasureMessage = measure
         self.prices = Prices()
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()

@@ -43,9 +43,9 @@ class Limits:
     aim_tokens: int
     least_gain: int
     source: str
-    window_kind: WindowKind = "table"
-    over: int = 0
-    date: str = ""
+    window_kind: WindowKind
+    over: int
+    date: str
 
     @property
     def window_assumed(self) -> bool:

@@ -31,7 +31,7 @@ class CacheState:
     called_at: int
     lasts: int
     now: int
-    changed_from: int = 0
+    changed_from: int
 
     @property
     def cold_at(self) -> int:

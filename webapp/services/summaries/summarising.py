@@ -101,9 +101,7 @@ class SummaryText:
 class Summarising:
     """The use cases of summaries. `writer` is the configured model, None without one."""
 
-    def __init__(
-        self, environment: Environment, histories: Histories, writer: SummaryWriter | None = None
-    ) -> None:
+    def __init__(self, environment: Environment, histories: Histories, writer: SummaryWriter | None) -> None:
         self._environment, self._store = environment, environment.store
         self._histories, self._writer = histories, writer
 

@@ -113,7 +113,7 @@ class Importing:
         name: str,
         *,
         path: str | None = None,
-        model: str | None = None,
+        model: str | None,
     ) -> Added:
         """Append what a file `name` says to its session, which is created with `path` and `model` if it is missing."""
         records = self._asked(file.session_id, said)

@@ -23,7 +23,7 @@ from psycopg import RawCursor, RawServerCursor, errors
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from webapp.config import BUSY_SECONDS, PostgresqlAddress
+from webapp.config import PostgresqlAddress
 from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, RefusedRow, StoreError
 from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part
@@ -69,9 +69,7 @@ class Postgresql(Engine):
 
     short_ids = True
 
-    def __init__(
-        self, server: PostgresqlAddress, busy_seconds: float = BUSY_SECONDS, durable: bool = False
-    ) -> None:
+    def __init__(self, server: PostgresqlAddress, busy_seconds: float, durable: bool) -> None:
         super().__init__(str(server))
         self.server = server
         self.words = VectorWords(self)
