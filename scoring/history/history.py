@@ -8,7 +8,7 @@ while they are in use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -16,6 +16,7 @@ from itertools import compress
 
 from scoring.history.content.words import words_of
 from scoring.history.cues import COMPACTION
+from scoring.history.cues.calls import CallCue
 from scoring.history.feature_cache import FEATURES
 from scoring.history.features import Features, analyse, analyse_text, rated, text_of
 from scoring.history.mentions import Mentions
@@ -246,6 +247,17 @@ class History:
             features = self.features[member]
             found.update(zip(features.calls, features.names[0], strict=True))
         return found
+
+    def outcomes(self) -> Iterator[tuple[int, CallCue, int, bool]]:
+        """Yield each answered call: its position, its cue, the position of its result, and whether it failed."""
+        asked: dict[str, tuple[int, CallCue]] = {}
+        for position, features in enumerate(self.features):
+            cues = features.cues
+            for call_id, call in zip(features.calls, cues.calls, strict=False):
+                asked[call_id] = position, call
+            for call_id, failed in zip(features.results, cues.failed, strict=False):
+                if call_id in asked:
+                    yield *asked[call_id], position, failed
 
 
 def _merge(unit_tokens: list[int], units: Units, gone: Iterable[int]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from scoring.history import RUN, CallCue, Edit, History, own_name, same_files
+from scoring.history import RUN, Edit, History, own_name, same_files
 
 MOST_EDITS = 50  # that one reading is examined for; it would hardly stay beside more
 
@@ -34,25 +34,15 @@ def events_by_file(history: History) -> dict[str, list[FileEvent]]:
         return files
     named = (name for call in calls for name in (*call.reads, *(edit.file for edit in call.edits)))
     same = same_files(name for name in named if own_name(name) in edited)
-    asked: dict[str, tuple[int, CallCue]] = {}
-    for position, features in enumerate(history.features):
-        cues = features.cues
-        for call_id, call in zip(features.calls, cues.calls, strict=False):
-            asked[call_id] = position, call
-        for call_id, failed in zip(features.results, cues.failed, strict=False):
-            if call_id not in asked or failed:
-                continue
-            caller, call = asked[call_id]
-            for edit in call.edits:
-                files.setdefault(same[edit.file], []).append(FileEvent(caller, position, edit))
-            shows = all(edit.unseen for edit in call.edits) and (
-                not call.edits or lines_of(history, position)
-            )
-            for file in call.reads if shows else ():
-                if file in same:
-                    files.setdefault(same[file], []).append(
-                        FileEvent(caller, position, None, call.kind != RUN)
-                    )
+    for caller, call, position, failed in history.outcomes():
+        if failed:
+            continue
+        for edit in call.edits:
+            files.setdefault(same[edit.file], []).append(FileEvent(caller, position, edit))
+        shows = all(edit.unseen for edit in call.edits) and (not call.edits or lines_of(history, position))
+        for file in call.reads if shows else ():
+            if file in same:
+                files.setdefault(same[file], []).append(FileEvent(caller, position, None, call.kind != RUN))
     return {file: events for file, events in files.items() if any(one.edit for one in events)}
 
 

@@ -7,7 +7,7 @@ budget (`scoring.planning.protection`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from scoring.history import (
@@ -76,7 +76,7 @@ def find(history: History) -> Guards:
     spoken = [p for p in history.own_words if MACHINE_MADE not in speech[p]]
     plans, steps = _plans(history)
     newest = plans[-1][0] if plans else None
-    outcomes = list(_outcomes(history))
+    outcomes = [(at, call.act, call.kind, failed) for _, call, at, failed in history.outcomes()]
     conversation = _is_conversation(history, spoken)
     rules = _rules(speech, spoken, STRICT if conversation else RULE)
     lifted = list(lifted_rules(history, spoken))
@@ -216,18 +216,6 @@ def _resolved(outcomes: Sequence[Outcome]) -> dict[int, int]:
         if failed and not is_failure and kind != LOOK:
             found[position] = last
     return found
-
-
-def _outcomes(history: History) -> Iterator[Outcome]:
-    """Yield the outcome of each answered call."""
-    asked: dict[str, tuple[int, str]] = {}
-    for position, features in enumerate(history.features):
-        cues = features.cues
-        for call_id, call in zip(features.calls, cues.calls, strict=False):
-            asked[call_id] = call.act, call.kind
-        for call_id, failed in zip(features.results, cues.failed, strict=False):
-            if call_id in asked:
-                yield position, *asked[call_id], failed
 
 
 def _statement(history: History, speech: list[str]) -> int | None:
