@@ -197,14 +197,17 @@ function proxySwitch({ prunes, subscription }) {
 
 const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
 
+/** Options for sizes in tokens, each once, in their order. @param {number[]} sizes */
+const sizeOptions = (sizes) =>
+  [...new Set(sizes)]
+    .sort((a, b) => a - b)
+    .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
+
 /** The choice of the session's window, by which its gauge divides; empty for the detected one.
  * @param {Api.Session} session @param {string} id */
 function windowChoice({ limit, window_kind, over_limit }, id) {
   const own = window_kind === "own";
-  const sizes = new Set([...WINDOWS, limit, ...(over_limit ? [over_limit.offered] : [])]);
-  const choices = [...sizes]
-    .sort((a, b) => a - b)
-    .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
+  const choices = sizeOptions([...WINDOWS, limit, ...(over_limit ? [over_limit.offered] : [])]);
   const found = own ? "As detected" : `As detected: ${number(limit)} tokens`;
   return html`<select id=${id} name="own_window" data-saved=${own ? limit : ""}>
     ${optionElements([["", found], ...choices], own ? String(limit) : "")}
@@ -217,8 +220,7 @@ const CAPS = [200_000, 300_000, 400_000, 500_000];
 
 /** The choice of a ceiling on the target; empty for none. @param {Api.Session} session */
 function capChoice({ limit, cap_tokens: cap }) {
-  const sizes = [...new Set([...CAPS, ...(cap === null ? [] : [cap])])].sort((a, b) => a - b);
-  const choices = sizes.map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
+  const choices = sizeOptions([...CAPS, ...(cap === null ? [] : [cap])]);
   const chosen = cap === null ? "" : String(cap);
   return html`<div class="field">
       <label for="own-cap">Cap</label>

@@ -1,5 +1,5 @@
 // Small parts of a session that several pages show, as markup.
-import { number, percent, tokens } from "./format.js";
+import { percent, tokens } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { certaintyOfParts, gaugeOf, isAboveTarget } from "./session-facts.js";

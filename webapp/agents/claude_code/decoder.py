@@ -277,10 +277,8 @@ class Decoder:
             got = type(content).__name__
             yield Problem(line.number, f"message content: expected text or a list of blocks, got {got}")
             return
-        yield from (Unknown(line.number, field) for field in unread_fields(row, message))
         decoded = Content(text_of(row.get("uuid")) or f"line {line.number}", content)
-        for kind in decoded.unknown:
-            yield Unknown(line.number, kind)
+        yield from (Unknown(line.number, kind) for kind in (*unread_fields(row, message), *decoded.unknown))
         if not decoded.parts and usage_of(object_of(message.get("usage"))) is None:
             yield from self._link(row, stream)  # it has no content
             return
@@ -291,14 +289,14 @@ class Decoder:
             yield from self._summary(line, row, stream, decoded.parts)
             return
         parts = self._tie_results(row, stream, decoded.parts)
-        only_results = bool(parts) and all(isinstance(p, ToolResult) for p in parts)
-        has_results = any(isinstance(p, ToolResult) for p in parts)
+        results = [p for p in parts if isinstance(p, ToolResult)]
+        only_results = bool(results) and len(results) == len(parts)
         words = None if row.get("isMeta") is True or is_notification(row) else own_words(content)
-        spoken = words is not None or any(isinstance(p, Media) for p in parts) or has_results
+        spoken = words is not None or any(isinstance(p, Media | ToolResult) for p in parts)
         speaker = "" if spoken else REMINDER
         yield from self._entry(line, row, stream, "tool" if only_results else "user", parts, speaker)
-        if has_results:
-            calls = {part.call_id for part in parts if isinstance(part, ToolResult)}
+        if results:
+            calls = {result.call_id for result in results}
             self._answered |= calls
             yield from self._shortened(calls & self._shorter.keys(), row, stream)
         if words is not None and not only_results:
@@ -476,15 +474,8 @@ class Decoder:
         texts = {call: self._shorter.pop(call) for call in sorted(calls)}
         self._answered -= texts.keys()
         if texts:
-            first = next(iter(texts))
-            yield Cleared(
-                tuple(texts),
-                0,
-                f"{REPLACED} {first}",
-                when(row.get("timestamp")),
-                stream.name,
-                tuple(texts.values()),
-            )
+            at, name = when(row.get("timestamp")), f"{REPLACED} {next(iter(texts))}"
+            yield Cleared(tuple(texts), 0, name, at, stream.name, tuple(texts.values()))
 
     def _summary(
         self, line: Line, row: dict[str, Any], stream: _Stream, parts: list[Part]

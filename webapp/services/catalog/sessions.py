@@ -115,6 +115,9 @@ class SessionService:
         Raises:
             Invalid: there is no such order.
         """
+        sort = asked.sort or "activity"
+        name, down = sort.lstrip("-"), not sort.startswith("-")
+        refuse_unknown("sort", name, SORTS)
         with self._store.read():
             found = self._answers([row for row in self._store.sessions.all() if not is_hidden(row)])
         if asked.state:
@@ -124,10 +127,6 @@ class SessionService:
         if asked.q:
             words = asked.q.lower().split()
             found = [s for s in found if _matches(s, words)]
-        sort = asked.sort or "activity"
-        name, down = sort.lstrip("-"), not sort.startswith("-")
-        if name not in SORTS:
-            raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
 
     def page(self, asked: SessionsQuery = EVERY) -> Sessions:

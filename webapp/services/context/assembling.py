@@ -88,10 +88,6 @@ class ContextService:
         row = session.row
         return max(row.created_at, row.last_activity_at, self._store.operations.last_at(row.key))
 
-    def messages(self, session: Session) -> list[Message]:
-        """Return the messages of the pruned view as they are sent, with their wire objects and replacements."""
-        return [one.message for one in self._items(session)]
-
     def _items(self, session: Session) -> Sequence[ViewItem]:
         """Return the items of the pruned view, without thoughts that belong to the context before its last change."""
         self._cached[session.id] = session.key

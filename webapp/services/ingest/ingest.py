@@ -155,13 +155,11 @@ class Ingest:
                     whole.merge(self._append(session_id, record.replacement, replacing=True))
                 run = []
                 continue
-            if isinstance(record, Meta) and record.model and any(isinstance(r, Entry) for r in run):
-                whole.merge(self._append(session_id, run))  # earlier entries are of the old model
-                run = []
-            if run and _is_summary(run[-1]) and not _is_summary(record):
-                whole.merge(
-                    self._append(session_id, run)
-                )  # the compaction's size includes it, and nothing else
+            is_model = isinstance(record, Meta) and record.model and any(isinstance(r, Entry) for r in run)
+            is_after_summary = run and _is_summary(run[-1]) and not _is_summary(record)
+            # Earlier entries are of the old model; a compaction's size includes its summary and nothing else.
+            if is_model or is_after_summary:
+                whole.merge(self._append(session_id, run))
                 run = []
             run.append(record)
         whole.merge(self._append(session_id, run))

@@ -18,6 +18,7 @@ from webapp.app import App
 from webapp.bodies import PlanBody, PruneBody
 from webapp.config import Config
 from webapp.services.context.pruned_view import view_items
+from webapp.services.context.sent_order import as_sent
 from webapp.services.session.answers import Session
 from webapp.services.session.operation import ContextChange
 from webapp.services.session.replacements import Replacement
@@ -25,6 +26,7 @@ from webapp.services.session.session import Session as LoadedSession
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
 from webapp.store.operations import Facts
+from webapp.store.sessions import SessionRow
 from webapp.wiring import build
 
 FILES = {
@@ -58,8 +60,7 @@ class Elsewhere:
         assert (imported.skipped, imported.problems) == (0, [])
         row = self.other.store.sessions.get(imported.session_id)
         self.regions = {k for k, (_, n) in self.other.store.contexts.totals(row.key)[PRUNED].items() if n}
-        found: list[Message] = self.other.context.messages(LoadedSession.of(self.other.environment, row))
-        return found
+        return sent(self.other, row)
 
 
 @pytest.fixture
@@ -70,10 +71,14 @@ def elsewhere(app: App, tmp_path: Path) -> Iterator[Elsewhere]:
     other.close()
 
 
+def sent(app: App, row: SessionRow) -> list[Message]:
+    """Return the messages of the pruned view in the order in which they are sent."""
+    return [one.message for one in as_sent(app.store, row.key, view_items(app.store, row.key))]
+
+
 def view(app: App, session: Session) -> list[Message]:
     """Return the messages of the pruned view."""
-    found: list[Message] = app.context.messages(LoadedSession.load(app.environment, session.id))
-    return found
+    return sent(app, app.store.sessions.get(session.id))
 
 
 def without_heading(text: str) -> str:
