@@ -31,7 +31,7 @@ TALK = [
     {"role": "tool", "tool_call_id": "c1", "content": "tests/test_auth.py: error: token expired\n" * 150},
     {"role": "assistant", "content": ANSWER},
 ]
-# What is sent, in this order, before everything is read; `{id}` is the id of a message.
+# The requests sent, in this order, before everything is read; `{id}` is the id of a message.
 SENT: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/sessions", {"id": "fix-login", "title": "Fix the login", "model": "gpt-5"}),
     ("POST", "/sessions/fix-login/messages", {"messages": TALK * 6}),

@@ -49,7 +49,7 @@ OUT_OF_SCOPE = (
     r"mistral/(labs-|mistral-(code|vibe))\S*", r"grok-voice-\S+", r"gemini-nano-banana-\S+", "openai/container",
     r"(gpt-)?daybreak-\S+", "gpt-rosalind-discovery", "chat-latest",
 )  # fmt: skip
-# What begins a line that was looked into, on 2026-11-20, and why our figure stays.
+# The beginnings of lines that were looked into, on 2026-11-20, with the reasons why our figures stay.
 EXPLAINED: tuple[tuple[str, str], ...] = (
     (
         r"(deepseek/)?deepseek-(flash|v4-flash|v4-pro) .*(input|cached|output)_price",

@@ -26,7 +26,7 @@ from webapp.services.catalog.demo_script import steps
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-# What an agent sends with every call and writes to no transcript: its system prompt and tools.
+# The part of each call that an agent writes to no transcript: its system prompt and tools.
 UNSEEN_TOKENS = 12_400
 CHARS_PER_TOKEN = 3.4
 SECONDS_PER_STEP = 41

@@ -31,7 +31,7 @@ EDGE = (
 EVERYTHING = ("scoring", "webapp")
 CONNECTING = ("webapp.wiring", "webapp.serving", "webapp.commands", "webapp.entry", "webapp.__main__")
 
-# What a row may import of ours, besides itself.
+# The modules of ours that a row may import, besides itself.
 MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "scoring": (),
     **dict.fromkeys(FACTS, ("scoring", "webapp.errors")),  # a bad setting is one of our errors

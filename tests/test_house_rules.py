@@ -137,10 +137,20 @@ class TestWidth:
         assert not wide, "\n" + "\n".join(wide)
 
 
-# First words of docstrings that are no whole sentence: of an indirect question, or of the end of the test's name.
-FRAGMENT = re.compile(
-    r'"""(?:What|How|Which|Who|Whose|Whether|Why|When|Where|And|Or|Nor|However|Whatever|Although|Though|So that)\b'
-)
+# First words of docstrings and comments that are no whole sentence: of an indirect question, or of the end of the
+# test's name.
+_FRAGMENT = r"(?:What|How|Which|Who|Whose|Whether|Why|When|Where|And|Or|Nor|However|Whatever|Although|Though|So that)\b"
+FRAGMENT = re.compile(rf'"""{_FRAGMENT}')
+COMMENT = re.compile(r"\s*(?:#|//|/\*\*?|\*) ")
+
+
+def comment_fragments(text: str) -> Iterator[int]:
+    """Yield the numbers of the lines at which a comment begins with a fragment; only its first words count."""
+    lines = text.splitlines()
+    for number, (before, line) in enumerate(zip(["", *lines], lines, strict=False), 1):
+        said = COMMENT.match(line)
+        if said and not COMMENT.match(before) and re.match(_FRAGMENT, line[said.end() :]):
+            yield number
 
 
 # First words of docstrings that only name what a function returns: articles and the like, possessives, plurals.
@@ -194,6 +204,34 @@ class TestDocstrings:
         """Only the first word of a docstring is an offence."""
         assert FRAGMENT.search(f'    """{word} it is."""')
         assert not FRAGMENT.search(f'    """Return {word.lower()} it is."""')
+
+
+class TestComments:
+    """The first words of comments, in Python, JavaScript and CSS."""
+
+    def test_open_with_no_question_word_or_conjunction(self) -> None:
+        """A comment is a statement, or names the thing below it."""
+        folders = ("scoring", "webapp", "static", "tests", "benchmarks", "scripts", "examples")
+        files = [
+            path
+            for folder in folders
+            for path in (ROOT / folder).rglob("*")
+            if path.suffix in {".py", ".js", ".css"} and "vendor" not in path.parts
+        ]
+        found = [
+            f"{path.relative_to(ROOT)}:{number}"
+            for path in files
+            for number in comment_fragments(path.read_text("utf-8"))
+        ]
+        assert len(files) > 800
+        assert not found, "\n" + "\n".join(found)
+
+    @pytest.mark.parametrize("line", ["# What it is.", "    // Whether it is.", "/* Where it is. */"])
+    def test_an_offender_is_seen(self, line: str) -> None:
+        """Its second line may begin with any word."""
+        assert list(comment_fragments(line)) == [1]
+        assert not list(comment_fragments(f"# It says\n{line}"))
+        assert not list(comment_fragments(line.replace("W", "It is w")))
 
 
 class TestSql:

@@ -85,7 +85,7 @@ class App:
         self.proposals = LearningProposals(environment)
         self.context = ContextService(environment, self.memory)
 
-        # What changes contexts
+        # Changes of contexts
         self.summarising = Summarising(environment, histories, writer)
         summaries = PlanSummaries(environment, self.summarising)
         self.prunes = Prunes(environment, histories, planning, self.messages, summaries)
@@ -97,7 +97,7 @@ class App:
         )
         self.background = BackgroundSummaries(environment, self.summarising, self.automatic)
 
-        # What comes in and goes out
+        # Input and output
         self.ingest = Ingest(environment, histories, self.automatic)
         appender, own_format = TranscriptAppender(environment, self.ingest), OwnFormat(environment, histories)
         self.watcher = Watcher(Following(environment, appender, config.watch, config.environment))

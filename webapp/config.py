@@ -85,7 +85,7 @@ def _pattern_of(password: str) -> str:
     return rf"{found}|{begin}{escaped}{end}"
 
 
-# Where a store is: a file of SQLite, or a database of PostgreSQL.
+# The place of a store: a file of SQLite, or a database of PostgreSQL.
 Database = Path | PostgresqlAddress
 
 

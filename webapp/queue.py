@@ -29,7 +29,7 @@ log = logging.getLogger("coppice.queue")
 EVENTS_KEPT = 20_000
 # Events that wait while Redis does not answer. If there are more, the workers learn that events are missing.
 WAITING = 20_000
-# How often a worker reports that it is alive, and how long after its last report it counts as gone.
+# The time between two reports of a worker that it is alive, and that after which a silent one counts as gone.
 BEAT_SECONDS, GONE_SECONDS = 2.0, 8
 RETRY_SECONDS = 0.5
 CONNECT_SECONDS = 5.0

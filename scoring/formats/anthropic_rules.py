@@ -14,7 +14,7 @@ from scoring.formats.reading import string
 from scoring.messages import Message
 
 _THINKING = ("thinking", "redacted_thinking")
-# How the ids of calls begin that the provider runs itself: searches, connectors.
+# The beginnings of the ids of calls that the provider runs itself: searches, connectors.
 PROVIDER_CALLS = ("srvtoolu_", "mcptoolu_")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 # Type of block -> the role that may contain it; other types are not checked.

@@ -51,7 +51,7 @@ _TYPES = (
 _PROGRAM_OUTPUT = "program_output"
 # Codex answers this call with the output of a function, and the API takes that too.
 _ANSWERED_AS_FUNCTION = ("local_shell_call",)
-# What stands in for a screenshot that was not recorded: a transparent pixel.
+# A transparent pixel in place of a screenshot that was not recorded.
 _NO_SCREENSHOT = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

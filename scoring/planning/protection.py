@@ -97,7 +97,7 @@ def protect(
     else:
         room -= protected.add("last_user", last_user)
     guards = find(history) if settings.guarded_percent else Guards.none(history)
-    # Where a program answers in a user's place, the last message that users wrote themselves is often the task.
+    # If a program answers in a user's place, the last message that users wrote themselves is often the task.
     own = protected.not_dropped(guards.spoken[-1:])
     if own and protected.cost(own[0]) <= room:
         room -= protected.add("last_user", own)

@@ -9,7 +9,7 @@ from scoring.signals.contract import Messages, Options, Signal
 
 HALF_WEIGHT = 1.25
 SHORT = 8
-# Where less than AMPLE of the tokens can stay, length counts more, and most from LEAST down: one large unit in little
+# If less than AMPLE of the tokens can stay, length counts more, and most from LEAST down: one large unit in little
 # room is a bet on few names, and many small ones have more of those that may come up.
 AMPLE, LEAST, SCARCITY_POWER = 0.5, 0.1, 2 / 3
 

@@ -18,7 +18,7 @@ MOVED, RESTORED = "moved", "restored"
 READ_CHARS = 20_000  # of a command
 
 _WORD = r"""(?:[^\s;&|<>"'`]|"(?:\\.|[^"\\])*"|'[^']*')+"""
-# Where a command begins: also behind a word that runs one.
+# The beginning of a command, which can follow a word that runs it.
 _BEGIN = r"""(?:^|[;&|(\n]|\b(?:sudo|xargs|then|do|else|time)[ \t]|-l?c[ \t]+["'])[ \t]*"""
 _PROGRAM = re.compile(
     rf"{_BEGIN}(sed|perl|ruby|rm|touch|tee|cp|mv|git[ \t]+(?:mv|rm|checkout|restore))((?:[ \t]+{_WORD})+)"

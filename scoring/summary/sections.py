@@ -187,7 +187,7 @@ def _state(messages: Sequence[Message], earlier: Sequence[str], around: Surround
     if action:
         out.append(f"Last action: {action}")
     last = next((m for m in reversed(messages) if m.role == "assistant" and said_by(m)), None)
-    # What the agent announced before its last words was done since, or given up.
+    # Steps that the agent announced before its last words were done since, or given up.
     if last is not None and (steps := next_steps(last)):
         out.append(f"Next step: {steps[-1]}")
     if requests and not around.older_below:

@@ -23,7 +23,7 @@ _PIECES = re.compile(
     r"|[A-Z]?[a-z]++|[A-Z]+(?![a-z])| ?\d{1,3}+|_++|\n\s*+|[^\S\n]{2,}+|[\0-\x08\x0e-\x1f\x7f]"
 )
 _CONTROL = re.compile(r"[\0-\x08\x0e-\x1f\x7f]")
-# What a tokenizer cuts a run of letters and digits into.
+# The pieces into which a tokenizer cuts a run of letters and digits.
 _CASES = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|\d{1,3}")
 # A single blank that no piece crosses: texts often repeat what is between two of them.
 _BETWEEN = re.compile(r" (?<=\S )(?=[^\s\d])")

@@ -194,8 +194,8 @@ class CoppiceOverview extends ReadingElement {
       }`;
   }
 
-  /** What the sessions are grouped by; null for one list, which a chosen order has unless a grouping is
-   * chosen, too. @param {Api.Session[]} sessions */
+  /** The field by which sessions are grouped; null for one list, which a chosen order has unless a grouping
+   * is chosen, too. @param {Api.Session[]} sessions */
   #by(sessions) {
     const { by, sort } = this.#choice;
     if (by === "project" || by === "user" || by === "host") return by;

@@ -161,7 +161,7 @@ class CoppiceSearch extends ReadingElement {
   }
 }
 
-/** What tells hits apart: copies of a session have the ids of its messages. @param {Api.Hit} hit */
+/** The identity of a hit: copies of a session have the ids of its messages. @param {Api.Hit} hit */
 const placeOf = ({ session_id, number }) => `${session_id} ${number}`;
 
 /** The query from the beginning of the first day to the end of the last, both in the reader's time zone.

@@ -6,7 +6,7 @@ import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
 
-/** What could not be done, where an act fails.
+/** The act that failed, in words.
  * @type {Record<import("../shared/api.js").Act | "learn", string>} */
 const FAILED = {
   pin: "pin the message",

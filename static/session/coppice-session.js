@@ -42,7 +42,7 @@ const POINT_PX = 4;
 /** Reading the chart takes at most this share of the time: it takes long in a long session. */
 const SHARE = 0.1;
 
-/** What plans of a session depend on besides its messages and the common settings.
+/** The values on which plans of a session depend, besides its messages and the common settings.
  * @param {Api.Session} session */
 const basisOf = ({ model, limit, target_tokens, aim_tokens, strategy, task_type }) =>
   JSON.stringify([model, limit, target_tokens, aim_tokens, strategy.name, task_type.name]);

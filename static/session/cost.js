@@ -19,7 +19,7 @@ function nextCall(cost, certainty) {
   return `Input of the next call at standard list price: ${fresh} new, ${cached} from the cache.`;
 }
 
-/** What the session's own calls and those of its sub-agents cost, unless all of them cost nothing.
+/** The cost of the session's own calls and those of its sub-agents, unless all of them cost nothing.
  * @param {Api.Cost} cost @returns {string[]} */
 function soFar(cost) {
   const below = cost.sub_agents;

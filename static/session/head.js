@@ -174,7 +174,7 @@ function moreMenu(session) {
 
 const REACHED = "The agent sends less once it is resumed from a pruned copy, or through the proxy.";
 
-/** What the agent's own hooks or extension add. @param {Api.Session} session */
+/** The note on what the agent's own hooks or extension add. @param {Api.Session} session */
 function integrationNote({ source }) {
   const one = choicesOf("integration").find(({ name }) => name === source);
   return one && html`<p class="note"><code>${one.label}</code>: ${one.meaning}.</p>`;
@@ -341,7 +341,7 @@ function nextCall({ per_call, per_call_cached, at_least, currency }, cache, cert
   return least + money((warm ? per_call_cached : per_call) ?? 0, currency, certainty);
 }
 
-/** How long the provider's cache still holds the context; nothing of one that expired long ago.
+/** The time for which the provider's cache still holds the context; empty if it expired long ago.
  * @param {Api.Session} session */
 function cacheWords({ cache, activity }) {
   if (!cache || activity === "stale" || activity === "ended") return "";

@@ -1,4 +1,4 @@
-// Which messages the message list shows, and their rows: read from the server where they are drawn, and again
+// The messages that the message list shows, and their rows: read from the server as they are drawn, and again
 // when they may have changed. While somebody reads, the rows end at the newest message that was shown, and
 // what comes waits; otherwise new rows come in at the top.
 import * as address from "../shared/address.js";
@@ -42,7 +42,7 @@ export class Listing {
   #list;
   #viewport;
   #picked;
-  /** When rows came last. */
+  /** The time at which rows came last. */
   #cameAt = Number.NEGATIVE_INFINITY;
   #refresher = new Refresher((signal) => this.#read(signal), { interval: INTERVAL_MS, share: SHARE });
   /** The reading of missing rows, while there is one. @type {Promise<void> | null} */

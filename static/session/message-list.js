@@ -45,7 +45,7 @@ export class MessageList extends CoppiceElement {
     return this.getAttribute("certainty") ?? "";
   }
 
-  /** Where a program appends messages; "" for a session that an agent writes. */
+  /** The address at which a program appends messages; "" for a session that an agent writes. */
   get #address() {
     const path = `${root}/api/sessions/${encodeURIComponent(this.sessionId)}/messages`;
     return this.hasAttribute("followed") ? "" : `${location.origin}${path}`;
@@ -290,7 +290,7 @@ export class MessageList extends CoppiceElement {
     await this.#listing.refresh();
     const { query } = this.#listing;
     const found = await this.#find(messageNumber);
-    // Where the list was widened for it, that was the step.
+    // If the list was widened for it, that was the step.
     const keep = query === this.#listing.query ? address.step : address.write;
     if (found && !this.#picked.open.has(found.id)) this.#toggle(found.id, keep);
   }

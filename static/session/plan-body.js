@@ -44,7 +44,7 @@ export function planBody(state) {
     ${chosen(state)} ${groups(state)} ${bill(plan, session)}`;
 }
 
-/** What a plan clears whatever the aim is. */
+/** The causes of outputs that a plan clears whatever its aim is. */
 const CLEARED = ["duplicate", "superseded"];
 
 /** Says why a plan ends well below its aim, if clearing these alone does that. @param {PlanState} state */
@@ -102,8 +102,8 @@ export function chosen({ choices, options, session, plan }) {
   </div>`;
 }
 
-/** How many fates the choices change; where weights or a strategy are tried as well, their sentence says it.
- * @param {Api.Plan} plan @param {PlanState["options"]} options */
+/** The number of fates that the choices change; if weights or a strategy are tried too, their sentence says
+ * it. @param {Api.Plan} plan @param {PlanState["options"]} options */
 function choicesEffect({ changed }, options) {
   if (changed === null || Object.keys(toSave(options)).length > 0) return "";
   return html`<p class="small muted" role="status">
@@ -215,7 +215,7 @@ function bill({ cache, removed_count, shortened_count }, session) {
   </dl>`;
 }
 
-/** What a prune costs when the provider's cache is cold, or why it costs nothing extra now.
+/** The price of a prune when the provider's cache is cold, or the reason why it costs nothing extra now.
  * @param {Api.PruneCost} cost @param {Api.PromptCache | null} cache @param {string} certainty */
 function cheapestMoment({ cold, saved_when_cold, rewritten_once, currency }, cache, certainty) {
   const less =

@@ -55,7 +55,7 @@ export class PlanPanel extends CoppiceElement {
   #held = false;
   /** @type {string | null} */
   #note = null;
-  /** Why there is no plan, and why the plan shown was not applied; empty without a failure. */
+  /** The reasons why there is no plan, and why the plan shown was not applied; empty without a failure. */
   #noPlan = "";
   #notDone = "";
   #folds = foldsOf(NO_TRIAL);

@@ -50,7 +50,7 @@ export function planRequest(options, choices, session) {
  * @param {Api.Session} session */
 export const aimOf = (tokens, session) => Math.round((tokens / Math.max(1, session.limit)) * 1000) / 10;
 
-/** When a prune has paid for itself, in the words of the verdict. @param {number} calls */
+/** The time until a prune has paid for itself, in the words of the verdict. @param {number} calls */
 export const paysBack = (calls) => (calls ? `after ${counted(calls, "call")}` : "at once");
 
 /** The rows of a plan by cause, in the order of its groups. @param {Api.Plan} plan */

@@ -1,5 +1,5 @@
-// Which panel is open beside the messages, and where the focus goes when one opens or closes. The address of
-// the page names the panel. On a narrow page the panels are a sheet over it, below which nothing is reached.
+// The panel that is open beside the messages, and the focus as one opens or closes. The address of the page
+// names the panel. On a narrow page the panels are a sheet over it, below which nothing is reached.
 import * as address from "../shared/address.js";
 import { neighbour, PANELS, TABS } from "./panels.js";
 import { NO_TRIAL } from "./plan.js";
@@ -8,7 +8,7 @@ import { NO_TRIAL } from "./plan.js";
 
 /** Matches where the panels are a sheet over the page: the width at which panels.css makes them one. */
 const NARROW = matchMedia("(max-width: 1080px)");
-/** What stays usable over an open sheet. */
+/** The elements that stay usable over an open sheet. */
 const ABOVE = "coppice-toasts, coppice-shortcuts, resume-dialog, dialog";
 
 /** The panel that the address names; null for none. @returns {Tab | null} */

@@ -57,9 +57,9 @@ function faultNote({ faults }, path, within) {
   return message && html`<p class="fault small" id="fault-${path}">${sentence(message)}</p>`;
 }
 
-/** Whether a field is wrong, and the ids of its error message and its help. @param {Form} form
- * @param {string} path @param {{ note?: string, help?: string }} [texts] `note`: the path of the message, if
- * it is below several fields */
+/** The state of a field: true if it is wrong, and the ids of its error message and its help.
+ * @param {Form} form @param {string} path @param {{ note?: string, help?: string }} [texts] `note`: the path
+ * of the message, if it is below several fields */
 function about({ faults }, path, { note = path, help = "" } = {}) {
   const isWrong = faultAt(faults, path, true) !== "";
   const ids = [isWrong && `fault-${note}`, help && `help-${path}`].filter(Boolean);

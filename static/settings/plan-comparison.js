@@ -52,8 +52,8 @@ export const ranked = (all, which) =>
     .filter(({ fates }) => fates[which] === "goes")
     .sort((a, b) => (a.scores[which] ?? 0) - (b.scores[which] ?? 0) || a.number - b.number);
 
-/** How many of `total` messages are not shown, where at most `most` of a list are. The list may itself lack
- * some, because a plan has its first rows only.
+/** The number of `total` messages that are not shown if at most `most` of a list are. The list may itself
+ * lack some, because a plan has its first rows only.
  * @param {number} total @param {Compared[]} list @param {number} most */
 export const moreThan = (total, list, most) => Math.max(0, total - Math.min(list.length, most));
 

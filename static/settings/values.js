@@ -25,7 +25,7 @@ export function changedFields(a, b) {
  * @type {Record<string, number>} */
 const DEPTHS = { weights: 1, roles: 1, task_types: 2 };
 
-/** What differs in `a`, in parts as small as the server takes. @param {Api.Settings} a
+/** The values of `a` that differ, in parts as small as the server takes. @param {Api.Settings} a
  * @param {Api.Settings} b @returns {Partial<Api.Settings>} */
 export const changesOf = (a, b) =>
   Object.fromEntries(

@@ -47,7 +47,7 @@ export class WhatIf extends ReadingElement {
   /** The number of changed fates by depth, as far as they are known. @type {Map<number, number>} */
   #depths = new Map();
   #busy = false;
-  /** What draws the differences between two plans, once there are two.
+  /** The function that draws the differences between two plans, once there are two.
    * @type {typeof import("./plan-differences.js").differences | null} */
   #differences = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */

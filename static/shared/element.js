@@ -4,7 +4,7 @@
 import { nothing, render } from "./html.js";
 import { shortcutsFor } from "./keys.js";
 
-/** What Tab reaches. */
+/** The elements that Tab reaches. */
 const FOCUSABLE =
   ':is(button, a[href], input, select, textarea, summary, [tabindex]):not(:disabled, [tabindex="-1"])';
 

@@ -52,7 +52,7 @@ export function tokens(value, certainty) {
   return (isRough(value, certainty) ? "~" : "") + whole.format(value);
 }
 
-/** What something adds, short: "+4.1k", and "+~4.1k" for an estimate. @param {number} value
+/** An addition, short: "+4.1k", and "+~4.1k" for an estimate. @param {number} value
  * @param {string} [certainty] */
 export function gain(value, certainty) {
   const sign = value > 0 ? "+" : value < 0 ? "−" : "";

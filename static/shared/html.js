@@ -86,7 +86,7 @@ class UnlessSame extends Directive {
   }
 }
 
-/** What `make` returns, unless the values are those of the last time: `${unlessSame([a, b], () => …)}`. */
+/** The result of `make`, unless the values are those of the last time: `${unlessSame([a, b], () => …)}`. */
 export const unlessSame = directive(/** @type {any} */ (UnlessSame));
 
 /** A field's value, as `.value=${fieldValue(value)}`, which does not replace what is being typed. */

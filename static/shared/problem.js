@@ -1,10 +1,10 @@
-// What is shown in place of an answer: a failure with a button to retry, and a field for the token if that is
-// missing, or that the answer is still to come.
+// In place of an answer: a failure with a button to retry, and a field for the token if that is missing, or
+// the note that the answer is still to come.
 import { ApiError } from "./api.js";
 import { html, nothing, withCode } from "./html.js";
 import { icon } from "./icons.js";
 
-/** What was thrown, as an Error. @param {unknown} thrown */
+/** A thrown value as an Error. @param {unknown} thrown */
 export const errorOf = (thrown) => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 /** The message of an error. @param {unknown} error */
@@ -13,7 +13,7 @@ export const reasonOf = (error) => errorOf(error).message;
 /** True for the answer that there is no such thing. @param {unknown} error */
 export const isMissing = (error) => error instanceof ApiError && error.status === 404;
 
-/** Why a part of a page is missing that is loaded when it is first shown. */
+/** The reason why a part of a page is missing that is loaded when it is first shown. */
 export const NOT_LOADED = "its file did not arrive; if it does not arrive again, reload the page";
 
 /** In place of what is still to be read, unless that comes at once. */

@@ -68,13 +68,13 @@ export function eventWords({ seen, complete, calls, tokens, ...counts }, elsewhe
     .join("; ");
 }
 
-/** When the work went on. @param {number | null} tokens @param {boolean} complete */
+/** The tokens until new work, in words. @param {number | null} tokens @param {boolean} complete */
 function went(tokens, complete) {
   if (tokens === null) return complete ? "no new work" : "no new work yet";
   return tokens > 0 && `new work after ~${about(tokens)} tokens`;
 }
 
-/** What agents do again, by the thing that is counted. @type {Record<(typeof THINGS)[number][0], string>} */
+/** The act done again, by the thing that is counted. @type {Record<(typeof THINGS)[number][0], string>} */
 const AGAIN = { files: "read", commands: "ran", errors: "met", said: "were told" };
 
 /** All events in sentences: the means of those that can be compared, beside those of other calls.

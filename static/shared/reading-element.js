@@ -1,7 +1,7 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
 // A failure is shown with a button that tries again; a failed request is repeated when the server is back,
 // and any request after a lost connection whose events are no longer known.
-// What changes between a read and the join of the page's room causes no event for the page. So elements that
+// A change between a read and the join of the page's room causes no event for the page. So elements that
 // no other tells of it wait for the join (`readsOnceJoined`).
 import { CoppiceElement } from "./element.js";
 import { html } from "./html.js";
@@ -13,7 +13,7 @@ import { toast, toastError } from "./toast.js";
 const TYPING_MS = 200;
 /** The longest wait for the page to join its room; what was read before is read again then. */
 const JOIN_MS = 500;
-/** What is near the window counts as seen, so that it is there when somebody scrolls to it.
+/** An element near the window counts as seen, so that it is there when somebody scrolls to it.
  * @type {IntersectionObserverInit} */
 const NEAR = { rootMargin: "50%" };
 

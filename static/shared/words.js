@@ -80,7 +80,8 @@ export const CHANGES = {
   resume: { name: "Resumed from a pruned copy", mark: "▷", legend: "resumed from a copy" },
 };
 
-/** Who made a change, by its actor or by a reason that names only that. @type {Record<string, string>} */
+/** The author of a change, by its actor or by a reason that names only that.
+ * @type {Record<string, string>} */
 export const ACTORS = {
   user: "by you",
   manual: "by you",
@@ -89,7 +90,7 @@ export const ACTORS = {
   agent: "by the agent",
 };
 
-/** What a kind of change is called and shown by; an unknown kind is its own name.
+/** The name of a kind of change, and its mark and legend on the chart; an unknown kind is its own name.
  * @param {Api.TimelineChange["kind"]} kind */
 export const changeOf = (kind) => CHANGES[kind] ?? { name: kind };
 

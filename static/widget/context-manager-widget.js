@@ -77,7 +77,7 @@ export class ContextManagerWidget extends CoppiceElement {
     return apiAt(this.#server, this.getAttribute("token") ?? "");
   }
 
-  /** What went wrong, and what to do about it. @param {unknown} error */
+  /** The failure, and what to do about it. @param {unknown} error */
   #problem(error) {
     const status = error instanceof ApiError ? error.status : NO_SESSION;
     const page = `${this.getAttribute("server") ? this.#server : location.origin + root}/widget`;

@@ -17,7 +17,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 State = Literal["attached", "visible"]
 
-# What an element must be before the assertion can hold. Those that are not named here can hold without an element.
+# The state of an element that an assertion needs. Assertions that are not named here can hold without an element.
 STATES: dict[str, State] = {
     "to_be_visible": "visible",
     **dict.fromkeys(

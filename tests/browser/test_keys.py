@@ -20,7 +20,7 @@ PLACE = """() => {
 }"""
 
 
-# Whether the element with the focus is whole in view inside the box around it that scrolls, and not under its head.
+# True if the element with the focus is whole in view inside the box around it that scrolls, and not under its head.
 WHOLE = """box => {
   const [it, around] = [document.activeElement, document.querySelector(box)];
   const [{ top, bottom, left, right }, edge] = [it.getBoundingClientRect(), around.getBoundingClientRect()];

@@ -44,7 +44,7 @@ PLACES = """row => [...row.querySelectorAll("[role=cell]")].map(cell => {
 })"""
 
 
-# Whether no row of twelve begins above the end of the one before.
+# True if no row of twelve begins above the end of the one before.
 OVERLAPPING_NONE = """() => {
   const boxes = [...document.querySelectorAll(".msg")].map(row => row.getBoundingClientRect());
   boxes.sort((a, b) => a.top - b.top);

@@ -5,7 +5,7 @@ export function gauge(given = {}) {
   return { tokens: 0, utilization: 0, certainty: "exact", messages: 0, regions: [], ...given };
 }
 
-/** What a session looks like, and counts as. @param {string} name
+/** A recognised task type, and the one that counts. @param {string} name
  * @param {Partial<Api.SessionTaskType>} [given] @returns {Api.SessionTaskType} */
 export function taskType(name, given = {}) {
   const reason = `looks like ${name}: 48 % of its messages are tool outputs`;
@@ -212,7 +212,7 @@ export function promptCache(given = {}) {
   return { called_at, cold_at, minutes: 5, cold: false, changed: false, ...given };
 }
 
-/** What a prune costs. @param {Partial<Api.PruneCost>} [given] @returns {Api.PruneCost} */
+/** The cost of a prune. @param {Partial<Api.PruneCost>} [given] @returns {Api.PruneCost} */
 export function pruneCost(given = {}) {
   return {
     saved_per_call: 20_000,

@@ -59,7 +59,7 @@ const MISSING = {
 
 export const VISIONS = ["full", "protan", "deutan", "tritan"];
 
-/** How linear sRGB looks under one kind of vision. @param {Triple} rgb @param {string} vision
+/** Linear sRGB as one kind of vision sees it. @param {Triple} rgb @param {string} vision
  * @returns {Triple} */
 export function seen(rgb, vision) {
   const rows = MISSING[vision];

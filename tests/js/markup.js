@@ -15,7 +15,7 @@ const ATTRIBUTE = /([.?]?)([\w-]+)=("?)$/;
 /** @param {unknown} value */
 const escaped = (value) => String(value).replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 
-/** What a template makes, or the text that is no template. @param {unknown} value */
+/** The markup of a template, or the text that is no template. @param {unknown} value */
 export function markup(value) {
   return text(value)
     .replace(/[ \n]+/g, " ")

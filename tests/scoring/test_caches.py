@@ -17,7 +17,7 @@ from scoring.tokens.estimator import estimate
 
 Read = Callable[[str], object]
 
-# What the texts and their readers take.
+# The memory that the texts and their readers take.
 OURS = [tracemalloc.Filter(inclusive=True, filename_pattern=f"{Path(scoring.__file__).parent}/*"),
         tracemalloc.Filter(inclusive=True, filename_pattern=__file__)]  # fmt: skip
 

@@ -28,7 +28,7 @@ from webapp.access.requests import (
 )
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-# Where the gate leaves the identity of a request for those behind it.
+# The key under which the gate leaves the identity of a request for those behind it.
 IDENTITY = "coppice.identity"
 # A header that no form can send and no foreign page may. Its value does not matter.
 OWN_HEADER = "HTTP_X_COPPICE"

@@ -9,7 +9,7 @@ from typing import Any, Self
 from scoring.tokens import TokenCounter
 from webapp.agents.records import Entry
 
-# What earlier versions stored, under the names of today.
+# The names of fields in earlier versions, with those of today.
 EARLIER_NAMES = {"told": "recorded"}
 
 

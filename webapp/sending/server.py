@@ -17,7 +17,7 @@ POSITIONS, LINES = "/api/follow/positions", "/api/follow/lines"
 SECONDS = 120.0
 # The most positions in one request.
 TOGETHER = 500
-# What the server did with a chunk.
+# The outcomes of sending a chunk.
 STATES = frozenset({"taken", "known", "behind", "deleted"})
 # Answers of a server, or of a proxy in front of it, that will be able to answer later.
 LATER = frozenset({408, 425, 429, 502, 503, 504})

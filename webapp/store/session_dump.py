@@ -22,7 +22,7 @@ DUMPED = tuple(table for table in SESSION_TABLES if table != "idempotency")
 BATCH = 500
 # Session columns that belong to a place and not to the session.
 LOCAL = frozenset({"key", "deleted_at", "path"})
-# What a column of a declared type may hold besides NULL; SQLite itself takes anything.
+# The values that a column of a declared type may hold besides NULL; SQLite itself takes any.
 HOLDS: dict[str, tuple[type, ...]] = {
     "INTEGER": (int,), "REAL": (int, float), "TEXT": (str,), "BLOB": (bytes,),
 }  # fmt: skip

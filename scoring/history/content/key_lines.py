@@ -64,7 +64,7 @@ _PHRASE_WORDS = (
 # A diagnosis of the Go compiler, which does not say "error". Code found at such a place would be indented by tabs.
 _DIAGNOSED = re.compile(r"^(?:vet:\s)?\S+\.go:\d+:\d+:\s[\w\"]")
 _ANSWERED = re.compile(r"^(<\s)?HTTP/[\d.]+\s+(\d{3})\b")
-# What a program prints when it fails, even if the command line that it ran in ended with status 0.
+# Lines of a program that fails, even if the command line that it ran in ended with status 0.
 _RAISED = re.compile(
     r"^traceback\s\(most|^(?:[\w$]+[.:]+)*(?:\w+Error|\w*Exception)\s*:|^fail(?:ed)?\b[\s:]|^panic:|^not\sok\b",
     re.IGNORECASE,

@@ -70,7 +70,7 @@ _LOOKS = re.compile(
 _FILE = re.compile(r"(?<![\w./~-])[\w./~+@-]*[\w-]\.[A-Za-z]\w{0,9}\b")
 _REDIRECT = re.compile(r"(?:>>?|\btee\s+(?:-a\s+)?)\s*([\w./~+-]+\.\w+)")
 _VALUE = re.compile(r"\w[\"']?\s*[:=]\s*\S")  # a name with its value
-# What commands do with files whose earlier readings are then old; one that restores a file makes some true again.
+# Changes by a command that make earlier readings of a file old; one that restores it makes some true again.
 _REWRITTEN = frozenset({EDITED, WRITTEN})
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 

@@ -1,4 +1,4 @@
-// What is tried in the plan panel: weights and tail as settings, to plan with and to save.
+// Settings tried in the plan panel: weights and tail as settings, to plan with and to save.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Choices } from "../../../static/session/choices.js";

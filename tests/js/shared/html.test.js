@@ -32,7 +32,7 @@ describe("the value of a field", () => {
       this.getRootNode = () => ({ activeElement: focused ? this : null });
     }
   }
-  /** What becomes of a field when 7 is set. @param {string} value @param {boolean} focused */
+  /** The value of a field after 7 is set. @param {string} value @param {boolean} focused */
   const set = (value, focused) => {
     const element = new Field(value, focused);
     const { _$litDirective$: FieldValue } = /** @type {any} */ (fieldValue(7));

@@ -128,7 +128,7 @@ UNSPACED = {
 }
 
 
-# What no language has costs fitted to it. Random, but the same in each run.
+# Text for which no language has fitted costs. Random, but the same in each run.
 NOISE = b"".join(sha512(bytes([n])).digest() for n in range(32))
 UNTUNED = {
     "base64": b64encode(NOISE).decode(),

@@ -288,7 +288,7 @@ def test_a_note_tells_whether_the_last_call_was_edited(
     assert hints.read("s", hints.ACTIVE) == {"version": ""}
 
 
-# What is read from the file of a session's script, for each extension: a runner, a list of messages, and its edits.
+# The content of a session's script file, for each extension: a runner, a list of messages, and its edits.
 READERS: list[tuple[str, str, list[dict[str, Any]], dict[str, Any]]] = [
     (
         "pi",

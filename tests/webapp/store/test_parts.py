@@ -5,7 +5,7 @@ from __future__ import annotations
 from webapp.store import Store
 from webapp.store.parts import PARTS
 
-# What the hash chain of the log proves: `id` is sealed, and holds a hash of them.
+# The columns that the hash chain of the log proves: `id` is sealed, and holds a hash of them.
 CHAINED = {
     "source_id", "parent_source_id", "group_key", "kind", "role", "name", "parts", "raw", "format", "at", "model",
     "supersedes",

@@ -30,7 +30,7 @@ from webapp.config import Database
 from webapp.store.context import PRUNED
 from webapp.store.log import entry_id
 
-# What somebody might do to the database behind our back -> words of the fault that has to be found.
+# A change of the database behind our back -> words of the fault that has to be found.
 DAMAGE = {
     "UPDATE entries SET parts = '[]' WHERE key & 255 = 1": "not what was written",
     "UPDATE entries SET role = 'user' WHERE key & 255 = 1": "not what was written",
@@ -145,7 +145,7 @@ class TestVerify:
         assert "session s: entry 2 has no part in its message (1)" in list(app.verify())
 
 
-# What another program might do to the file -> words of the fault that has to be found.
+# A change of the file by another program -> words of the fault that has to be found.
 FROM_OUTSIDE = {
     "DELETE FROM operation_items": "an undo would bring back no more",
     "DELETE FROM operation_items WHERE no = 1": "the record of what its operations did was changed",

@@ -79,7 +79,7 @@ _NO_AGENT = "side"
 # The first row of a sub-agent that begins with its parent's context, which only the parent's file contains.
 _FORKED = "fork-context-ref"
 _OF_SESSION = COLLAPSED | {"summary", "custom-title", "ai-title", REPLACED, _FORKED}
-# What a compaction kept: the first and the last row, and in newer versions, which has precedence, all of them.
+# The rows that a compaction kept: the first and the last, and in newer versions, which has precedence, all of them.
 _PRESERVED = ("preservedSegment", "preservedMessages")
 _TITLE_RANKS = {"words": 1, "summary": 2, "ai": 3, "custom": 4}
 
@@ -171,7 +171,7 @@ class Decoder:
             if (unread := unread_kind(kind, row)) is not None:
                 yield Unknown(line.number, unread)
 
-    # Which conversation a row belongs to
+    # The conversation of a row
 
     def _stream(self, name: str) -> _Stream:
         return self._streams.setdefault(name, _Stream(name))

@@ -315,7 +315,7 @@ class Decoder:
         elif "record_type" not in row:
             yield Unknown(line.number, "row without type")
 
-    # What changes the context
+    # Changes of the context
 
     def _rolled_back(self, source_id: str, turns: int, at: datetime | None) -> Iterator[Record]:
         left = rolled_back([one.turns for one in self._live], turns)

@@ -16,7 +16,7 @@ function fileOf(session, kind) {
 const isText = (value) => typeof value === "string";
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** Whether an edit has the types that the server writes, because what it says is sent to the model. */
+/** True if an edit has the types that the server writes: what it says is sent to the model. */
 const isEdit = (edit) =>
   isObject(edit) &&
   ["undefined", "boolean"].includes(typeof edit.drop) &&

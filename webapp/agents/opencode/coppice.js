@@ -98,7 +98,7 @@ export const Coppice = async () => ({
   },
 });
 
-/** What OpenCode 2 loads; OpenCode 1 finds its own under `server`. */
+/** The plugin of OpenCode 2; OpenCode 1 finds its own under `server`. */
 export default {
   id: "coppice",
   server: Coppice,

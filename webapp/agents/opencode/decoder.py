@@ -193,7 +193,7 @@ class _Comparison:
             if parts is not None:
                 row = partial(self._message, message, parts)
                 yield from guarded(None, row, f"message {message_id[:40]}")
-            # What the user took back is deleted when the next message is sent; of one message, parts can stay.
+            # Messages that the user took back are deleted when the next one is sent; of one, parts can stay.
             is_target = reverted.get("messageID") == message_id
             if is_sent and not (is_target and not reverted.get("partID")):
                 self._add(message_id)

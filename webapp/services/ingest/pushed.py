@@ -90,7 +90,7 @@ class PushedSessions:
                 agent_type=file.agent_type,
             )
             records = [self._without_foreign_parent(sender, record) for record in records]
-            # What is read from its start counts from zero, also for a machine with another name now.
+            # A file read from its start counts from zero, even if the machine has another name now.
             restarted = chunk.restarted or not chunk.before
             received = Chunk(records, chunk.after, restarted, chunk.unreadable)
             added = self._appender.append(

@@ -27,7 +27,7 @@ DETAILS, APART = (
     ("thoughtsTokenCount", "thoughts_token_count"),
 )
 THOUGHTS = ("reasoning_tokens", "thinking_tokens", "reasoning")
-# Where these details break the input down, they are parts of it.
+# Details that break the input down are parts of it.
 INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 READ_INSIDE = ("cached_tokens", "cache_read")
 WRITTEN_INSIDE = (

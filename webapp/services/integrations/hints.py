@@ -41,7 +41,7 @@ from webapp.store.memories import LEARNING
 CALM_SECONDS = 15.0
 # An agent whose last message is older is not active, and nobody reads its hint.
 AT_WORK_MS = 2 * 3600 * 1000
-# What must survive a compaction, in tokens of the session's model, and the parts of it.
+# The size of what must survive a compaction, in tokens of the session's model, and of its parts.
 SURVIVE_TOKENS, PIN_CHARS, MOST_PINS, MOST_LEARNINGS = 2_000, 600, 12, 8
 # The messages that the plan values most, of which the summariser is reminded.
 MOST_VALUED, SNAPSHOT_WORDS, MOST_FILES = 60, 500, 12
@@ -102,7 +102,7 @@ class Hints:
     def _on_event(self, event: Event) -> None:
         if not isinstance(event, _CHANGES) or not Path(hint_files.folder()).is_dir():
             return
-        # What a person changed shows in the next call, so its hint does not wait.
+        # A change by a person shows in the next call, so its hint does not wait.
         self._worker.put(event.session_id, at_once=not isinstance(event, MessagesAppended))
 
     # -- what it says

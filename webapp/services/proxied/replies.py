@@ -16,7 +16,7 @@ import orjson
 from scoring.formats import call_input
 from webapp.services.proxied.keys import CHAT_THOUGHTS
 
-# What Anthropic counts of a request.
+# The counts of a request in Anthropic's usage.
 _SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 # The texts of a message in a chat completion.
 _CHAT_TEXTS = ("content", "refusal", *CHAT_THOUGHTS)

@@ -14,7 +14,7 @@ from webapp.services.session.answers import PromptCache
 from webapp.services.session.state import SessionState
 from webapp.services.session.times import iso
 
-# How long an unused cache is kept. Anthropic: five minutes, or an hour for what is written with `ttl: 1h`. OpenAI and
+# The life of an unused cache. Anthropic: five minutes, or an hour for what is written with `ttl: 1h`. OpenAI and
 # Google charge nothing for writing and keep it for up to an hour. Their documentation, November 2026.
 BRIEF_MS = 5 * 60 * 1000
 HOUR_MS = 60 * 60 * 1000

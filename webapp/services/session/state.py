@@ -26,7 +26,7 @@ ENDS_KEPT = 16
 GROUPS_KEPT = 6
 CHANGES_KEPT = 32
 _PLAIN = (int, float, str, bool)
-# What earlier versions stored, under the names of today.
+# The names of fields in earlier versions, with those of today.
 EARLIER_NAMES = {"told_window": "compaction_window", "told_at": "compaction_tokens"}
 
 

@@ -41,7 +41,7 @@ from webapp.store.sessions import SessionRow
 SESSIONS = 40  # the newest are read; older ones say less about current work
 CUTS = 4  # contexts looked at in one session
 READ = LONGEST + 10 * AHEAD
-# Whether an operation that is not undone shows that the messages it changed in this way are needed.
+# True if an operation that is not undone shows that the messages it changed in this way are needed.
 JUDGEMENTS = {("pin", "pinned"): True, ("restore", "in"): True, ("drop", "out"): False}
 TAKEN_BACK = ("prune", "drop")
 

@@ -45,7 +45,7 @@ EVENTS: Mapping[str, str] = {
 QUEUED = 1_000
 # Waits before each further try, in seconds; about eleven hours together.
 WAITS = (5, 60, 300, 1_800, 7_200, 28_800)
-# How long a delivery belongs to the process that sends it, and how often deliveries of other processes are checked.
+# The time for which a delivery belongs to the process that sends it, and that between checks of other processes'.
 CLAIM_MS = 60_000
 LOOK_SECONDS = 5.0
 # Another worker may have stored a delivery.

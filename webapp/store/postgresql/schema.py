@@ -93,7 +93,7 @@ _DIALECT = (
     (r"\bkey >> 32\b", "(key >> 32)"),
     (r"\) WITHOUT ROWID$", ")"),
 )  # fmt: skip
-# What SQLite has in another form, or does without.
+# Statements for what SQLite has in another form, or does without.
 _OWN = """
 CREATE TABLE schema_steps (name TEXT COLLATE "C" PRIMARY KEY);
 CREATE INDEX sessions_latest ON sessions (last_activity_at DESC, key DESC) WHERE deleted_at IS NULL;
