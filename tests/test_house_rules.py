@@ -239,10 +239,8 @@ class TestSql:
 
     def test_stands_only_in_the_store(self) -> None:
         """No module outside webapp/store has a statement in a string."""
-        allowed = (
-            "webapp.store",
-            "webapp.agents.reading.databases",
-        )  # our store, and the databases of agents
+        # Our store, and the databases of agents.
+        allowed = ("webapp.store", "webapp.agents.reading.databases")
         others = [m for m in read_modules().values() if not any(is_within(m.name, name) for name in allowed)]
         lines = [line for module in others for line in sql_in(module)]
         assert not lines, "\n" + "\n".join(lines)

@@ -307,9 +307,8 @@ class TestHistory:
         expect(close).to_be_focused()
         page.get_by_role("button", name="Undo: Pruned, operation 1").click()
         expect(page.locator(".operations > li[data-undone=true]")).to_have_count(1)
-        expect(region.locator("b").first).to_have_css(
-            "text-decoration-line", "none"
-        )  # the name alone is struck
+        # The name alone is struck.
+        expect(region.locator("b").first).to_have_css("text-decoration-line", "none")
         expect(region.get_by_role("meter")).to_have_count(2)
         assert region.get_by_role("meter").evaluate_all(METERS) == promised
         close.focus()

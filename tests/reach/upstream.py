@@ -44,9 +44,8 @@ class Upstream:
     background: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     gzips: bool = False  # answers are compressed, though nobody asked for it
     cache: set[str] = field(default_factory=set)
-    usages: list[tuple[int, int, int]] = field(
-        default_factory=list
-    )  # tokens in, read from and written to the cache
+    # Tokens in, read from and written to the cache.
+    usages: list[tuple[int, int, int]] = field(default_factory=list)
 
     def bill(self, begins: Any, items: list[Any], marked: int | None) -> tuple[int, int, int]:
         """Return the tokens of a call, those read from the cache, and those written to it.

@@ -145,9 +145,8 @@ def prune_value(
     )
     limits = find_model(model)
     tokenizer = Tokenizers(enabled=Config.load().tokenizer).counter(limits.encoding)
-    counter = ModelCounter(
-        tokenizer, family_of(model), limits.token_factor
-    )  # as sessions of the model are counted
+    # Sessions of the model are counted the same way.
+    counter = ModelCounter(tokenizer, family_of(model), limits.token_factor)
     history = History.of(decoded.messages, counter, settings)
     budget = max_tokens
     if budget is None:

@@ -145,9 +145,8 @@ class TestADeadServer:
         script("again", LONG, 1, 2)
         assert ask([*LONG, user("e")]) == [LONG[0], LONG[3], user("e")]
         script("again", LONG, 1, version="2")
-        provider.signatures["s"] = _digest(
-            [LONG[0], LONG[3], user("e")]
-        )  # the prefix that the model has seen
+        # The prefix that the model has seen.
+        provider.signatures["s"] = _digest([LONG[0], LONG[3], user("e")])
         assert ask([*LONG, *loop])[:2] == [LONG[0], LONG[3]]
 
 

@@ -42,12 +42,8 @@ def reply_of(wire_format: str, text: str, *, whole: bool = True) -> Reply | None
     try:
         reply = _read(wire_format, text, whole=whole)
         orjson.dumps(reply.messages if reply is not None else None)
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-    ):  # a field of another kind, or nested too deeply
+    # A field is of another kind, or nested too deeply.
+    except (LookupError, TypeError, ValueError, AttributeError):
         return None
     if reply is None or not all(isinstance(message, dict) for message in reply.messages):
         return None
@@ -151,10 +147,8 @@ def _usage(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 def _chat_events(events: list[Mapping[str, Any]]) -> Reply | None:
     texts = dict.fromkeys(_CHAT_TEXTS, "")
     calls, ended = dict[int, dict[str, Any]](), False
-    audio = {
-        "id": "",
-        "transcript": "",
-    }  # without the sound: a client sends a spoken answer back as its id alone
+    # Without the sound: a client sends a spoken answer back as its id alone.
+    audio = {"id": "", "transcript": ""}
     function = dict.fromkeys(_CALL_TEXTS["function"], "")  # as chat completions once had a call
     reply = Reply()
     for event in events:
