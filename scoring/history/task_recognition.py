@@ -187,9 +187,7 @@ def _by_talk(counts: TaskCounts, calls: int) -> RecognisedType:
             f"looks like coding: {_percent(counts.files, counts.talk)} of its messages name files; {tools}",
         )
     if counts.rules >= RULES:
-        return RecognisedType(
-            "support", f"looks like support: its system prompt has rules for serving customers; {tools}"
-        )
+        return _support(tools)
     return RecognisedType("chat", f"looks like chat: {tools}")
 
 
@@ -207,11 +205,14 @@ def _by_tools(counts: TaskCounts, calls: int) -> RecognisedType:
         what = "most of them of" if by_kind[best] < calls else "of"
         return RecognisedType(best, f"looks like {best}: {share}, {what} {_listed(kinds[best])}")
     if counts.rules >= RULES and best != "coding":
-        return RecognisedType(
-            "support", f"looks like support: its system prompt has rules for serving customers; {share}"
-        )
+        return _support(share)
     named = _listed([name for names in kinds.values() for name in names]) or "tools without a name"
     return RecognisedType(ANY, f"looks like none of the types: {share}, of {named}")
+
+
+def _support(tools: str) -> RecognisedType:
+    said = f"looks like support: its system prompt has rules for serving customers; {tools}"
+    return RecognisedType("support", said)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -90,34 +90,27 @@ class _Window:
 
 
 class AftermathCounter:
-    """Counts the windows of one session, whose messages and events it takes in the order of the log."""
+    """Counts the windows of one session, whose messages and events it takes in the order of the log.
+
+    `steps` is the number of steps so far, `baseline` the sums over complete baseline windows.
+    """
 
     def __init__(self, folder: str = "", steps: int = STEPS) -> None:
         """Start before the first message of a session in the working directory `folder`."""
         self._finder, self._length = RepetitionFinder(folder), steps
         self._number = 0
-        self._answered = 0  # steps in all
+        self.steps = 0
         self._answering = False  # the last message was the model's
         self._event: str | None = None
         self._window: _Window | None = None
         self._found: dict[str, Aftermath] = {}
-        self._baseline = Baseline()
+        self.baseline = Baseline()
 
     @property
     def aftermaths(self) -> Mapping[str, Aftermath]:
         """Return the aftermath of each event by its name, without those that no step followed."""
         open_one = {self._event: self._window.found(False)} if self._event and self._window else {}
         return {name: one for name, one in {**self._found, **open_one}.items() if one.steps}
-
-    @property
-    def steps(self) -> int:
-        """Return the number of steps so far."""
-        return self._answered
-
-    @property
-    def baseline(self) -> Baseline:
-        """Return the sums over complete baseline windows."""
-        return self._baseline
 
     def begin(self, event: str) -> None:
         """Begin the window of an event, which ends any other."""
@@ -152,9 +145,9 @@ class AftermathCounter:
         """Begin a step, and before it end a window that has all of its own."""
         if self._window is not None and self._window.steps >= self._length:
             self._close()
-        if self._window is None and self._answered >= self._length:
+        if self._window is None and self.steps >= self._length:
             self._window = _Window(self._number)
-        self._answered += 1
+        self.steps += 1
         if self._window is not None:
             self._window.steps += 1
 
@@ -164,5 +157,5 @@ class AftermathCounter:
             if self._event is not None:
                 self._found[self._event] = found
             elif self._window.steps >= self._length:
-                self._baseline = self._baseline.plus(found)
+                self.baseline = self.baseline.plus(found)
         self._event = self._window = None

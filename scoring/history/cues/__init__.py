@@ -143,5 +143,4 @@ __all__ = [
     "cues_of_text",
     "cues_without_content",
     "is_compacted",
-    "is_machine_made",
 ]

@@ -48,7 +48,10 @@ def live_path(nodes: Sequence[Node], tip: str | None = None) -> list[str]:
 
 
 class LiveTree:
-    """Follows a tree as it grows. Ids are added once; `add` and `link` are O(1) unless the path turns."""
+    """Follows a tree as it grows; `tip` is the newest live row.
+
+    Ids are added once; `add` and `link` are O(1) unless the path turns.
+    """
 
     def __init__(self) -> None:
         self._parent: dict[str, str | None] = {}  # of every row, skipped ones included, as written
@@ -59,16 +62,11 @@ class LiveTree:
         self._kept: list[str] = []  # rows that move behind the next row
         self._rounds: dict[str, list[str]] = {}  # round -> its rows
         self._early: dict[str, list[str]] = {}  # a parent that has not come -> the rows that came before it
-        self._tip: str | None = None
+        self.tip: str | None = None
         self._moved = False  # the path is that of other parents or rounds than the rows have now
 
     def __contains__(self, row_id: str) -> bool:
         return row_id in self._parent
-
-    @property
-    def tip(self) -> str | None:
-        """Return the newest live row."""
-        return self._tip
 
     def path(self) -> tuple[str, ...]:
         """Return the live rows, in order of arrival."""
@@ -116,7 +114,7 @@ class LiveTree:
         `kept` are the delivered rows that stay. They are placed after the row that follows, or `at_once` before it.
         Returns these rows.
         """
-        self._kept, self._tip = list(kept), None
+        self._kept, self.tip = list(kept), None
         stay = tuple(self._kept)
         self._set_path([])
         if at_once and stay:
@@ -164,7 +162,7 @@ class LiveTree:
             self._rounds.setdefault(round_id, []).append(row_id)
         if not goes_on:
             self._adopt(row_id)
-            self._tip = self._newest_below(row_id) if late else row_id
+            self.tip = self._newest_below(row_id) if late else row_id
             return self._turn(row_id)
         self._append(row_id)
         if self._kept:
@@ -174,7 +172,7 @@ class LiveTree:
     def _provisional(self, row_id: str) -> str | None:
         """Return the row to follow while the parent is unknown: the newest, or what this row's children followed."""
         early = self._early.get(row_id)
-        return self._seen[early[0]].parent if early else self._tip
+        return self._seen[early[0]].parent if early else self.tip
 
     def _await(self, row_id: str, parent: str | None) -> None:
         """Note which row would have to come for the parent of a row to be known."""
@@ -210,12 +208,12 @@ class LiveTree:
             one for one in reversed(self._seen) if one in below and (one != row_id or len(below) == 1)
         )
         above = set(live_path([*self._seen.values()], newest))
-        return newest if self._tip is None or self._tip in above else self._tip
+        return newest if self.tip is None or self.tip in above else self.tip
 
     def _turn(self, row_id: str | None = None) -> tuple[str, ...] | None:
         """Compute the path again; return the live rows without `row_id` if others came or left, or it is not live."""
         before = set(self._path)
-        path = live_path([*self._seen.values()], self._tip)
+        path = live_path([*self._seen.values()], self.tip)
         self._set_path(path)
         self._moved = False
         rest = tuple(i for i in path if i != row_id)
@@ -240,7 +238,7 @@ class LiveTree:
     def _append(self, row_id: str) -> None:
         self._place[row_id] = len(self._path)
         self._path.append(row_id)
-        self._tip = row_id
+        self.tip = row_id
 
     def _move_kept(self, summary: str) -> None:
         """Make the kept rows children of the summary, and its former children those of the last kept row."""

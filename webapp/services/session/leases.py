@@ -27,21 +27,16 @@ LEASE = "lease "
 
 
 class Leases:
-    """The leases of one process; with `shared` it takes them against the other workers of its store."""
+    """The leases of one process; if `shared`, other workers serve its store, and it takes them against those."""
 
     def __init__(self, store: Store, *, shared: bool = False, clock: Callable[[], int] = now_ms) -> None:
-        self._store, self._shared, self._clock = store, shared, clock
+        self._store, self.shared, self._clock = store, shared, clock
         self._holder = secrets.token_hex(8)
         self._held: dict[str, Callable[[], object]] = {}
         self._asking: set[str] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
-
-    @property
-    def shared(self) -> bool:
-        """Return whether other workers serve the same store."""
-        return self._shared
 
     def acquire(self, name: str, ended: Callable[[], object] = lambda: None) -> bool:
         """Take a lease until `release`; return False if somebody has it.
@@ -54,13 +49,13 @@ class Leases:
             self._asking.add(name)
         taken = False
         try:
-            taken = not self._shared or self._take(name)
+            taken = not self.shared or self._take(name)
         finally:
             with self._lock:
                 self._asking.discard(name)
                 if taken:
                     self._held[name] = ended
-        if taken and self._shared:
+        if taken and self.shared:
             self._start()
         return taken
 
@@ -84,7 +79,7 @@ class Leases:
 
     def is_taken(self, name: str) -> bool:
         """Return whether anybody has the lease. Raises StoreError."""
-        return self.holds(name) or (self._shared and self._store.leases.is_held(name, self._clock()))
+        return self.holds(name) or (self.shared and self._store.leases.is_held(name, self._clock()))
 
     def cancel(self, name: str) -> bool:
         """Ask who has the lease to end it; return False if nobody has. Raises StoreError."""
@@ -93,14 +88,14 @@ class Leases:
         if ended is not None:
             ended()
             return True
-        if not self._shared:
+        if not self.shared:
             return False
         with self._store.write(LEASE + name):
             return self._store.leases.cancel(name, self._clock())
 
     def release(self, name: str) -> None:
         """Give a lease back; where the store cannot be written, it runs out."""
-        if self._drop(name) and self._shared:
+        if self._drop(name) and self.shared:
             with suppress(StoreError), self._store.write(LEASE + name):
                 self._store.leases.release(name, self._holder)
 
