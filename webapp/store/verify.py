@@ -47,7 +47,7 @@ def faults_of_store(db: Engine) -> Iterator[str]:
         yield _unreadable("the sessions", error)
     for part in PARTS:
         yield from _guarded(part.table, _sealed(db, part, names))
-    yield from _guarded("the rows", _orphans(db, names))
+    yield from _guarded("the rows", _orphans(db))
     yield from _guarded("the index of words of memories", _memory_words(db))
     sessions = Sessions(db)
     for session in names:
@@ -101,7 +101,7 @@ def _sealed(db: Engine, part: Part, names: dict[int, str]) -> Iterator[str]:
             yield f"a session was taken out from outside (number {session}): {part.subject} there"
 
 
-def _orphans(db: Engine, names: dict[int, str]) -> Iterator[str]:
+def _orphans(db: Engine) -> Iterator[str]:
     """Yield rows that belong to no session."""
     for part in PARTS:
         of = part.session.format("")
