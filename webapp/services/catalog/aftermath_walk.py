@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from scoring.learning import STEPS, Aftermath, AftermathCounter
 from scoring.messages import Message
+from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
@@ -24,7 +25,6 @@ from webapp.store.sessions import SessionRow
 RESUME: Final = "resume"
 BY_AGENT, BY_US = ("compaction", "clearing"), ("prune", "summary")
 # The kind of a message that a compaction adds.
-SUMMARY = "compaction_summary"
 BATCH = 500  # messages that are read at a time
 
 StoredRows = Mapping[tuple[str, int], AftermathRow]
@@ -110,7 +110,7 @@ def logged(store: Store, session: SessionRow) -> Iterator[Logged]:
             rows = store.log.messages(session.key, nos)
             entries = store.log.rows_of(session.key, nos)
         for no in sorted(rows):
-            if rows[no].kind != SUMMARY and (own := entries[no]):
+            if rows[no].kind != COMPACTION_SUMMARY and (own := entries[no]):
                 message = whole(rows[no].role, own)
                 yield Logged(rows[no], Message(message.role, message.parts, own[0].name))
 

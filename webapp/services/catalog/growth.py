@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.services.session.cards import read_card
 from webapp.store.log import MessageRow
 from webapp.store.usage import Sample
@@ -130,7 +131,7 @@ def label_of(row: MessageRow, others: Mapping[int, MessageRow]) -> str:
         return _call_label(tool, _call_summary(row.no, tool, others))
     if calls := card.get("calls"):
         return _call_label(calls[0]["name"], calls[0]["summary"])
-    return "summary" if row.kind == "compaction_summary" else ROLES.get(row.role, row.role)
+    return "summary" if row.kind == COMPACTION_SUMMARY else ROLES.get(row.role, row.role)
 
 
 def _call_summary(no: int, tool: str, others: Mapping[int, MessageRow]) -> str:

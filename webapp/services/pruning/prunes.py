@@ -15,6 +15,7 @@ from scoring.budget import utilization
 from scoring.history import task_type_of
 from scoring.planning import with_exact_tokens
 from scoring.signals import SIGNALS
+from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
@@ -136,11 +137,11 @@ class Prunes:
         summaries = set[int]()
         if totals.get("summary", (0, 0))[1]:
             summaries.update(
-                self._store.log.numbers(session.key, newest_first=False, kind="compaction_summary")
+                self._store.log.numbers(session.key, newest_first=False, kind=COMPACTION_SUMMARY)
             )
 
         def take(position: int, tokens: int) -> None:
-            kind = "compaction_summary" if planned.view.nos[position] in summaries else "message"
+            kind = COMPACTION_SUMMARY if planned.view.nos[position] in summaries else "message"
             left[region_of(history.roles[position], kind)] -= tokens
 
         for i in plan.removed:

@@ -10,6 +10,7 @@ from scoring.history import Features, analyse, names_file
 from scoring.messages import REMINDER, Message
 from scoring.settings import Lexicon
 from scoring.tokens import TokenCounter, estimate_message_tokens
+from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.services.session.cards import card_of
 from webapp.services.session.stored_messages import features_text
 
@@ -76,4 +77,4 @@ def starts_turn(message: Message, kind: str) -> bool:
 
 def region_of(role: str, kind: str) -> str:
     """Return the region of the window that a message belongs to."""
-    return "summary" if kind == "compaction_summary" else role
+    return "summary" if kind == COMPACTION_SUMMARY else role
