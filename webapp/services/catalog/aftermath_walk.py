@@ -24,7 +24,6 @@ from webapp.store.sessions import SessionRow
 
 RESUME: Final = "resume"
 BY_AGENT, BY_US = ("compaction", "clearing"), ("prune", "summary")
-# The kind of a message that a compaction adds.
 BATCH = 500  # messages that are read at a time
 
 StoredRows = Mapping[tuple[str, int], AftermathRow]
