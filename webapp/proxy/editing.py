@@ -15,11 +15,10 @@ from typing import Any
 from scoring.units import Links, Units
 from webapp.proxy.json_text import Place, members, spliced, value_at, written
 from webapp.proxy.links import calls_of, links_in, objects_in, results_of
-from webapp.services.proxied.keys import Protocol, followed_answer, is_thought, keys_of
+from webapp.services.proxied.keys import CACHE_MARK, Protocol, followed_answer, is_thought, keys_of
 
 Edits = Mapping[str, Mapping[str, Any]]
 
-_MARK = "cache_control"
 _NONE: Mapping[str, Any] = {}
 # The fields by which calls of a format refer to a history that the provider keeps.
 _KEPT_ELSEWHERE = {"responses": ("previous_response_id", "conversation"), "anthropic": ("thread",)}
@@ -230,7 +229,7 @@ def _message(item: Item, edit: Mapping[str, Any], *, gone: bool, thoughtless: bo
     strips = thoughtless and item.has_thoughts
     if not gone and not outputs and not strips:
         return raw, ""
-    if gone and _MARK not in raw:
+    if gone and CACHE_MARK not in raw:
         return "", ""
     fields, blocks = members(raw, "content")
     if gone:
@@ -272,26 +271,26 @@ def _block(block: Place, outputs: Mapping[str, str]) -> str:
 
 def _mark_of(block: Place) -> str:
     """Return the text of a block's cache marker; "" if it has none."""
-    if not isinstance(block.value, dict) or _MARK not in block.value:
+    if not isinstance(block.value, dict) or CACHE_MARK not in block.value:
         return ""
-    return members(block.raw)[0][_MARK].raw
+    return members(block.raw)[0][CACHE_MARK].raw
 
 
 def _marked(raw: str, mark: str) -> str:
     """Return a message with a cache marker on its last block; unchanged if it has one or cannot have one."""
     fields, blocks = members(raw, "content")
-    if "content" not in fields or _MARK in fields:
+    if "content" not in fields or CACHE_MARK in fields:
         return raw
     content = fields["content"]
     if isinstance(content.value, str) and content.value.strip():
-        new = f'[{{"type":"text","text":{content.raw},"{_MARK}":{mark}}}]'
+        new = f'[{{"type":"text","text":{content.raw},"{CACHE_MARK}":{mark}}}]'
         return spliced(raw, [(content.start, content.end, new)])
     last = blocks[-1] if blocks else None
-    if last is None or not isinstance(last.value, dict) or _MARK in last.value:
+    if last is None or not isinstance(last.value, dict) or CACHE_MARK in last.value:
         return raw
     if last.value.get("type") not in _MARKABLE or last.value.get("text") == "":
         return raw
-    return spliced(raw, [(last.end - 1, last.end, f',"{_MARK}":{mark}}}')])
+    return spliced(raw, [(last.end - 1, last.end, f',"{CACHE_MARK}":{mark}}}')])
 
 
 def _said(body: Body, words: str) -> str:

@@ -24,7 +24,7 @@ _THOUGHT_FIELDS = (*CHAT_THOUGHTS, "reasoning_details")
 ANSWERED = ">"
 # An answer that was repeated, or came back in another form, is stored under its key with this and a number behind it.
 AGAIN = "~"
-_MARK = "cache_control"
+CACHE_MARK = "cache_control"
 # Fields that a provider adds to the items of an answer, and that clients keep or leave out.
 _ADDED = ("id", "status")
 _BYTES = 12
@@ -124,7 +124,7 @@ def _essence(item: Any) -> Any:
     """Return what identifies a message."""
     if not isinstance(item, dict):
         return item
-    said = {name: value for name, value in item.items() if name != _MARK}
+    said = {name: value for name, value in item.items() if name != CACHE_MARK}
     if answer_kind(item) is not None:
         left_out = _ADDED if "type" in said else _THOUGHT_FIELDS
         said = {name: value for name, value in said.items() if name not in left_out}
@@ -139,7 +139,7 @@ def _essence(item: Any) -> Any:
 def _block(block: Any) -> Any:
     if not isinstance(block, dict):
         return block
-    said = {name: value for name, value in block.items() if name != _MARK}
+    said = {name: value for name, value in block.items() if name != CACHE_MARK}
     if isinstance(said.get("content"), list):
         said["content"] = [_block(one) for one in said["content"]]
     return said
