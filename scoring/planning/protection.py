@@ -236,10 +236,10 @@ def _user_words(
     room: int,
     guards: Guards,
 ) -> tuple[list[int], list[int]]:
-    """Return the protected messages of the user, and the questions that short ones of them answer, each with the later
-    statement that replaces it, if any.
+    """Return the protected messages of the user, and the questions that short ones of them answer.
 
-    They are the first, then the others newest first, skipping what does not fit.
+    The messages are the first one, then the others newest first, skipping what does not fit. A question comes with the
+    later statement that replaces it, if any.
 
     There are some only in an agent's session, in which users write few of the messages. In a conversation what matters
     is kept by covering both sides, and half of a budget for one side would cost what the other said.

@@ -50,8 +50,9 @@ def with_commands(
 def _pop_fitting_pairs(
     decision: Decision, apart: dict[int, int], outputs: Collection[int]
 ) -> list[tuple[int, int]]:
-    """Take these outputs out of `apart`; return them with their commands, without those that would have to be
-    protected together and do not fit.
+    """Take these outputs out of `apart`, and return them with their commands.
+
+    Pairs that would have to be protected together and do not fit are left out.
     """
     head, costs, protection = decision.history.units.head, decision.history.unit_tokens, decision.protection
     fixed = protection.causes.keys() - protection.guarded.keys()

@@ -50,10 +50,10 @@ OFF = RetentionLimits(days=None, size_mib=None, user_size_mib=None)
 
 @dataclass(frozen=True, slots=True)
 class SessionTree:
-    """A session with its sub-agents. `last` is the latest activity in it, in ms; `sizes` are in bytes, by id,
-    and so are the `versions` of the sessions.
+    """A session with its sub-agents. `last` is the latest activity in it, in ms.
 
-    `exempt`: it is never deleted, because it is kept, or in use whatever its times say.
+    `sizes`, in bytes, and `versions` are those of the sessions, by id. `exempt`: it is never deleted, because it is
+    kept, or in use whatever its times say.
     """
 
     row: SessionRow

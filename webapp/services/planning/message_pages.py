@@ -64,8 +64,9 @@ class Messages:
         )
 
     def at_once(self, session_id: str, asked: MessagesQuery = NEWEST) -> Page:
-        """Return the same page without waiting for a plan: if none is ready, scores and fates are missing (`pending`).
-        An order or filter that needs a plan waits for it.
+        """Return the same page without waiting for a plan, unless its order or filter needs one.
+
+        If no plan is ready, scores and fates are missing (`pending`).
 
         Raises:
             NotFound: there is no such session.

@@ -269,9 +269,7 @@ class OperationService:
         )
 
     def _unit(self, session: int, message: MessageRow) -> Sequence[MessageRow]:
-        """Return the unit of a message, in the context or not: itself, and the messages tied to it by calls and
-        results.
-        """
+        """Return the unit of a message, in the context or not: itself and what calls and results tie to it."""
         near = self._store.log.messages(
             session, range(max(1, message.no - UNIT_REACH), message.no + UNIT_REACH)
         )
@@ -284,10 +282,10 @@ class OperationService:
 
 
 def _with_pin(unit: Iterable[MessageRow], pinned: int, otherwise: str) -> list[int]:
-    """Return the numbers of the messages that are pinned, or not (0).
+    """Return the numbers of the messages whose `pinned` has this value, 0 or 1.
 
     Raises:
-        Conflict: no message is so.
+        Conflict: there are none; `otherwise` says so.
     """
     found = [m.no for m in unit if m.pinned == pinned]
     if not found:

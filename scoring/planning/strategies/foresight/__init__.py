@@ -67,8 +67,9 @@ def choose(given: StrategyInput) -> Choice:
 def _short_answers(
     given: StrategyInput, others: Collection[int], taken: GreedyChoice
 ) -> tuple[set[int], dict[int, int]]:
-    """Return the users' short answers that are no candidates by themselves: those that are dropped because their
-    question is dropped, and the question of each that is taken together with its question.
+    """Return the users' short answers that are no candidates by themselves, because nothing is said without a question.
+
+    These are the answers that are dropped with their question, and the question of each that is taken together with it.
     """
     history, candidates, stays = given.history, frozenset(others), {*given.protected, *taken.order}
     unasked: set[int] = set()

@@ -101,8 +101,9 @@ class Output:
         return (row, other), price + self.prices[other] + self.mark
 
     def _parts(self, row: int, taken: Collection[int]) -> tuple[tuple[int, ...], float]:
-        """Return a part of a long line and the parts between it and its end of the line, the outermost first, because
-        a part is readable only with those outside it; and their cost.
+        """Return a part of a long line with the parts between it and its end of the line, and their cost.
+
+        The outermost is first. A part is readable only with those outside it.
         """
         pieces = self._pieces
         step, parts, at = (-1 if pieces[row] % 2 else 1), [row], row

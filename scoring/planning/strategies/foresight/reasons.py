@@ -75,8 +75,9 @@ class Reasons:
         return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
 
     def _naming(self, numbers: Sequence[int]) -> str:
-        """Return "names …", after "the only message that" if no other message, or no other that stays, has any of the
-        names.
+        """Return "names …", after "the only message that" if no other message has any of the names.
+
+        If others have them and none of these stays, it is "the only message left that".
         """
         if all(self._coverage.count[n] == 1 for n in numbers):
             alone = "the only message that "
