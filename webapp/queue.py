@@ -102,7 +102,9 @@ class Queue:
             if not found:
                 self._last = self._redis.xadd(self._stream, {"e": NOTHING})
         except self._redis.faults as error:
-            raise StoreError(f"the queue {masked(self.url)} does not answer: {error}") from error
+            raise StoreError(
+                f"the queue {masked(self.url)} does not answer: {error}; start it, or correct --queue"
+            ) from error
         for entry, fields in reversed(found):
             self._take(entry, fields, heard, lost)
         for name, run in (

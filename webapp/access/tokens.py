@@ -142,7 +142,8 @@ class AccessTokens:
         valid = [row for row in self.listed() if row.revoked_at is None]
         if len(valid) != 1:
             there = ", ".join(str(row.key) for row in valid)
-            raise Invalid(f"name the token by its number: {there}" if valid else "there is no valid token")
+            none = "there is no valid token; `coppice token` makes one"
+            raise Invalid(f"name the token by its number: {there}" if valid else none)
         return valid[0]
 
     def listed(self) -> list[TokenRow]:

@@ -59,7 +59,9 @@ def write(view: View) -> Transcript:
         )
     model = next(filter(None, (_model(info) for info, _ in reversed(found.messages))), None)
     if model is None:
-        raise Conflict("no message of this session names its provider and model, and OpenCode needs both")
+        raise Conflict(
+            "no message of this session names its provider and model, and OpenCode needs both; export the session"
+        )
     writer = _Writer(view, found, model)
     return Transcript(writer.session, f"{writer.session}.json", writer.lines())
 

@@ -157,7 +157,9 @@ class BatchWriter:
         if key is None or known is None:
             return None
         if known[0] != key.digest:
-            raise Conflict(f"the key {key.name} was used for other messages")
+            raise Conflict(
+                f"the key {key.name} was used for other messages; give each append a key of its own"
+            )
         try:
             return _stored_answers().validate_python(known[1])
         except ValidationError:

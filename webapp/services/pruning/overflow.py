@@ -177,7 +177,10 @@ class Overflow:
                 raise Conflict("the context fits and has a single turn; there is nothing to take out")
             return done
         left = session.pruned.scale.part(available)
-        raise Conflict(f"not even the newest message fits in the {left:,} tokens that are left for messages")
+        raise Conflict(
+            f"not even the newest message fits in the {left:,} tokens that are left for messages; shorten the system "
+            "prompt or choose a model with a larger window"
+        )
 
     def _relieved(
         self, session: Session, items: list[ViewItem], available: int, room: int, overflow: bool
