@@ -143,7 +143,7 @@ class Coppice:
         except ApiError as error:
             if error.status != 409:
                 raise
-        return self._call("GET", f"/sessions/{self._quoted}")
+        return self.session_row()
 
     def session_row(self) -> Json:
         """Return the session as the overview shows it: model, limits, gauges, state."""
