@@ -317,12 +317,9 @@ class TestTheResult:
 
     def test_takes_a_request_body_with_its_tools(self) -> None:  # P1
         """Tool definitions count, and are a region of their own."""
-        body = {
-            "messages": [{"role": "user", "content": "hi"}],
-            "tools": [{"name": "read", "input_schema": {"a": 1}}],
-        }
-        made = build(body, "claude-3-opus")
-        assert made.token_estimate == estimate_tool_tokens(body["tools"]) + made.raw_message_tokens
+        tools = [{"name": "read", "input_schema": {"a": 1}}]
+        made = build({"messages": [{"role": "user", "content": "hi"}], "tools": tools}, "claude-3-opus")
+        assert made.token_estimate == estimate_tool_tokens(tools) + made.raw_message_tokens
 
     def test_of_the_same_state_is_the_same(self) -> None:  # P9
         """Two assemblies of the same state are equal in every field."""
