@@ -128,7 +128,7 @@ class LiveTree:
 
         Returns the rows that stay. They follow the summary, and the next row follows them.
         """
-        gone, tip = set(rows), self._tip
+        gone, tip = set(rows), self.tip
         stay = self.cut(None, [row_id for row_id in self._path if row_id not in gone])
         if tip in gone:
             self._redirect[tip] = stay[-1] if stay else summary

@@ -73,7 +73,7 @@ _BLOCKS: Mapping[str, str] = {
 }  # fmt: skip
 _NO_FIELDS = frozenset({"image_generation_call"})
 _NAMED = frozenset({"function_call", "custom_tool_call"})
-# What a block with the id of an uploaded file holds.
+# The content of a block with the id of an uploaded file.
 _UPLOADED: Mapping[str, str] = {"input_image": "image", "input_audio": "audio"}
 
 
