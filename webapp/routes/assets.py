@@ -239,7 +239,6 @@ def static_file(filename: str) -> Response:
     # A range is one of the uncompressed content, so that clients can join several.
     packed = found.compressed if takes_gzip() and "Range" not in request.headers else None
     response = Response(packed or found.content, mimetype=found.mimetype)
-    response.set_etag(f"{found.hash}-gzip" if packed else found.hash)
     if packed:
         response.headers["Content-Encoding"] = "gzip"
     if found.compressed:
@@ -247,9 +246,10 @@ def static_file(filename: str) -> Response:
     if split and split[2] == found.hash:
         response.cache_control.public = True
         response.cache_control.max_age = YEAR_SECONDS
-        response.cache_control.immutable = True
+        response.cache_control.immutable = True  # so no ETag either, which a page would get seventy times
     else:
         response.cache_control.no_cache = True
+        response.set_etag(f"{found.hash}-gzip" if packed else found.hash)
     length = len(packed or found.content)
     response.make_conditional(request, accept_ranges=True, complete_length=length)
     if packed:

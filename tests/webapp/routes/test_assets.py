@@ -53,6 +53,7 @@ class TestFiles:
         assert answer.status_code == 200
         assert "immutable" in answer.headers["Cache-Control"]
         assert "max-age=31536000" in answer.headers["Cache-Control"]
+        assert "ETag" not in answer.headers
 
     def test_with_another_hash_are_not_cached(self, client: Client) -> None:
         """An old page gets the current file, which is not cached under the old hash."""
