@@ -15,7 +15,16 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.looking import Look
 from tests.browser.overview_page import DROP
-from tests.browser.waiting import drawn, hold, hold_joining, holds, in_place, until, without_live_connection
+from tests.browser.waiting import (
+    drawn,
+    hold,
+    hold_joining,
+    holds,
+    in_place,
+    top_of,
+    until,
+    without_live_connection,
+)
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
@@ -120,11 +129,10 @@ class TestTheTable:
         sessions = hold(page, "**/api/sessions?*", lambda: page.goto(server.url))
         toolbar = page.locator(".toolbar")
         expect(toolbar).to_be_visible()
-        top = "toolbar => toolbar.getBoundingClientRect().top"
-        before = toolbar.evaluate(top)
+        before = top_of(toolbar)
         sessions.continue_()
         expect(page.get_by_text("1 session ·")).to_be_visible()
-        assert toolbar.evaluate(top) == before
+        assert top_of(toolbar) == before
 
     def test_counts_active_sessions_alike_in_heading_and_chip(self, look: Look) -> None:
         """The heading and the chip show the same number, of those that work and those that wait for their user."""

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.session_page import APPLY, open_and_settle, open_session, row
-from tests.browser.waiting import drawn, hold, in_place, intercept
+from tests.browser.waiting import drawn, hold, in_place, intercept, top_of
 from tests.browser.writing import managed
 from tests.servers import Server
 from webapp.bodies import PruneBody
@@ -239,14 +239,13 @@ class TestASheet:
         plan = hold(page, f"**/sessions/{session}/plan", lambda: page.goto(address), others=True)
         tabs = page.get_by_role("tablist", name="Panels")
         expect(tabs).to_be_visible()
-        top = "tabs => tabs.getBoundingClientRect().top"
-        before = tabs.evaluate(top)
+        before = top_of(tabs)
         plan.continue_()
         expect(page.locator(".plan-bars")).to_be_visible()
-        assert tabs.evaluate(top) == before
+        assert top_of(tabs) == before
         page.get_by_role("tab", name="History").click()
         expect(page.get_by_text("No operation on the context yet.")).to_be_visible()
-        assert tabs.evaluate(top) == before
+        assert top_of(tabs) == before
 
     def test_keeps_tab_in_it(self, page: Page, server: Server) -> None:
         """Tab reaches nothing that the sheet covers, and everything again once it is closed."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from scoring.signals import SIGNALS, Signal
 from tests.browser.session_page import open_session
 from tests.browser.settings_page import of_type, open_below
-from tests.browser.waiting import hold, holds, in_place, intercept
+from tests.browser.waiting import hold, holds, in_place, intercept, top_of
 from tests.browser.writing import ClaudeFolder, managed
 from tests.browser.writing import words as some_words
 from tests.servers import Server
@@ -576,11 +576,10 @@ class TestTrying:
         sessions = hold(page, "**/api/sessions?limit=1&*", lambda: page.goto(f"{server.url}/settings"))
         form = page.locator(".settings-form")
         expect(weight(page, "role")).to_be_visible()
-        top = "form => form.getBoundingClientRect().top"
-        before = form.evaluate(top)
+        before = top_of(form)
         sessions.continue_()
         expect(page.locator(".what-if-words")).to_contain_text("Change something")
-        assert abs(form.evaluate(top) - before) < 24
+        assert abs(top_of(form) - before) < 24
 
     def test_leads_to_the_first_session(self, page: Page, server: Server) -> None:
         """Without a session it links to the page that says where they come from."""

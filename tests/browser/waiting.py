@@ -37,6 +37,12 @@ def in_place(one: Locator, other: Locator, condition: str) -> None:
     until(one.page, lambda: one.page.evaluate(script, [one.element_handle(), other.element_handle()]))
 
 
+def top_of(element: Locator) -> float:
+    """Return the distance in pixels of an element from the top of the view."""
+    top: float = element.evaluate("element => element.getBoundingClientRect().top")
+    return top
+
+
 def drawn(page: Page) -> None:
     """Return once the page has drawn its current state."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
