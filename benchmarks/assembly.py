@@ -67,7 +67,7 @@ def _from_the_store() -> list[Row]:
         app = wire(Config(db=Path(folder) / "a.db", follow=False, tokenizer=False, env={"HOME": folder}))
         for log in (3_000, 100_000):
             name = f"log-{log}"
-            app.sessions.create(id=name, model="claude-opus-5")
+            app.new_sessions.create(id=name, model="claude-opus-5")
             for first in range(0, log // 4, 1_000):
                 turns = range(first, min(first + 1_000, log // 4))
                 app.ingest.append_messages(name, encode([m for n in turns for m in _turn(n)], "openai"))

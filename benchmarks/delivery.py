@@ -44,7 +44,7 @@ def run() -> list[Row]:
 def _talk(server: Server) -> None:
     rng = random.Random(1)
     words = (Path(__file__).parent.parent / "docs" / "using.md").read_text(encoding="utf-8").split()
-    server.app.sessions.create(id="s", model="claude-sonnet-4-5", title="Delivery")
+    server.app.new_sessions.create(id="s", model="claude-sonnet-4-5", title="Delivery")
     talk = [
         {"role": ("user", "assistant")[n % 2], "content": f"{n} {' '.join(rng.choices(words, k=WORDS))}"}
         for n in range(MESSAGES)

@@ -86,7 +86,7 @@ def _filled(size: int) -> Iterator[App]:
         app = build(Config(db=database, follow=False, tokenizer=False, env={"HOME": folder}))
         try:
             for n in range(MADE):
-                app.sessions.create(id=f"s{n}", model=sessions.MODEL)
+                app.new_sessions.create(id=f"s{n}", model=sessions.MODEL)
                 app.ingest.append_messages(f"s{n}", sessions.messages(LENGTH, seed=n))
             with app.store.write():
                 _multiply(app.store.db, size // LENGTH // MADE)

@@ -119,7 +119,7 @@ def _family_setter(start: str, field: str) -> Callable[[float], None]:
             changed = replace(families.FAMILIES[name], **{field: _times(getattr(family, field), times)})
             moved = family if changed == family else changed  # others know the usual one by identity
             families.FAMILIES[name] = moved  # type: ignore[index]
-        families._family.cache_clear()  # noqa: SLF001 - rebuilt from the table
+        models.families._family.cache_clear()  # noqa: SLF001 - rebuilt from the table
 
     return put
 

@@ -51,7 +51,7 @@ def run() -> list[Row]:
     ):
         talk = messages(MESSAGES)
         for n in range(SESSIONS):
-            server.app.sessions.create(id=f"s{n}", model=MODEL, title=f"Session {n}: part {n % PROJECTS}")
+            server.app.new_sessions.create(id=f"s{n}", model=MODEL, title=f"Session {n}: part {n % PROJECTS}")
             server.app.ingest.append_messages(f"s{n}", talk)
         return _visit(browser.new_page(locale="en-US"), server.url)
 

@@ -34,7 +34,6 @@ from scoring.tokens import (
     calibration,
     estimate_message_tokens,
     expected,
-    family_of,
 )
 from webapp.agents import AGENTS
 from webapp.agents.claude_code import decoder as claude_code
@@ -106,7 +105,9 @@ class Replay:
     def _counter_for(self, model: str | None) -> TokenCounter:
         limits = models.find_model(model)
         self.traits = replace(self.traits, model=model, factor=limits.token_factor)
-        return ModelCounter(self._tokenizers.counter(limits.encoding), family_of(model), limits.token_factor)
+        return ModelCounter(
+            self._tokenizers.counter(limits.encoding), models.family_of(model), limits.token_factor
+        )
 
     # -- records
 

@@ -61,7 +61,7 @@ def text(rng: random.Random) -> str:
 
 def filled(made: App, count: int, session: str = "bench") -> str:
     """Return a session with `count` messages, put in by batches of a thousand."""
-    made.sessions.create(id=session, model=MODEL)
+    made.new_sessions.create(id=session, model=MODEL)
     for start in range(0, count, 1_000):
         made.ingest.append_messages(session, messages(min(1_000, count - start), seed=start))
     return session

@@ -23,6 +23,7 @@ from webapp.services.context.memory import MemoryService
 from webapp.services.context.proposals import LearningProposals
 from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.services.ingest.ingest import Ingest
+from webapp.services.ingest.new_sessions import NewSessions
 from webapp.services.ingest.pushed import PushedSessions
 from webapp.services.integrations.hints import Hints
 from webapp.services.planning.analysis_ahead import AnalysisAhead
@@ -38,13 +39,13 @@ from webapp.services.pruning.background import BackgroundSummaries
 from webapp.services.pruning.cold_caches import ColdCaches
 from webapp.services.pruning.operations import OperationService
 from webapp.services.pruning.overflow import Overflow
+from webapp.services.pruning.plan_summaries import PlanSummaries
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.settings.common_settings import SettingsService
 from webapp.services.settings.model_table import ModelTable
 from webapp.services.settings.suggesting import Suggesting
-from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, SummaryWriter
 from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
@@ -98,11 +99,12 @@ class App:
         self.background = BackgroundSummaries(environment, self.summarising, self.automatic)
 
         # Input and output
-        self.ingest = Ingest(environment, histories, self.automatic)
+        self.new_sessions = NewSessions(environment)
+        self.ingest = Ingest(environment, histories, self.automatic.after_append)
         appender, own_format = TranscriptAppender(environment, self.ingest), OwnFormat(environment, histories)
         self.watcher = Watcher(Following(environment, appender, config.watch, config.environment))
         self.pushed = PushedSessions(environment, appender)
-        self.importing = Importing(environment, self.ingest, self.sessions, own_format)
+        self.importing = Importing(environment, self.ingest, self.new_sessions, own_format)
         self.exporting = Exporting(environment, self.context, own_format)
         self.resuming = Resuming(environment, self.prunes, config.environment, config.folder / "copies")
         followed_calls = FollowedCalls(environment, histories)
@@ -120,7 +122,7 @@ class App:
         self.search = Search(environment, self.messages)
         self.repairing = Repairing(environment, histories)
         self.retention = RetentionService(environment, self.sessions)
-        self.demo = Demo(self.ingest, self.sessions)
+        self.demo = Demo(self.ingest, self.new_sessions, self.sessions)
         self.settings = SettingsService(environment)
         self.suggesting = Suggesting(environment)
         self.models = ModelTable(environment)

@@ -1,5 +1,6 @@
-"""Models: names, windows, limits and prices, each with its source and date."""
+"""Models: names, families, windows, limits and prices, each with its source and date."""
 
+from scoring.models.families import family_of
 from scoring.models.lookup import (
     ModelLimits,
     find_model,
@@ -21,6 +22,7 @@ __all__ = [
     "PruneCost",
     "Spent",
     "context_cost",
+    "family_of",
     "find_model",
     "get_context_limit",
     "is_wide",

@@ -20,7 +20,7 @@ from scoring.tokens.counting import (
     estimate_tool_tokens,
     part_tokens,
 )
-from scoring.tokens.families import family_of
+from scoring.tokens.families import FAMILIES, OTHER, Family
 from scoring.tokens.overheads import Overheads, Traits, expected
 from scoring.tokens.sums import RUNS, Run, is_sum, unseen_of_sums
 
@@ -28,13 +28,16 @@ __all__ = [
     "DEFINITION",
     "ENCRYPTED",
     "ESTIMATOR",
+    "FAMILIES",
     "FOUR_CHARACTERS",
     "GREATEST_FACTOR",
     "LEAST_FACTOR",
+    "OTHER",
     "RUNS",
     "STEADY_SHARE",
     "Calibration",
     "Certainty",
+    "Family",
     "ModelCounter",
     "Overheads",
     "Run",
@@ -45,7 +48,6 @@ __all__ = [
     "estimate_tokens",
     "estimate_tool_tokens",
     "expected",
-    "family_of",
     "is_sum",
     "part_tokens",
     "unseen_of_sums",

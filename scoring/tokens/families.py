@@ -2,18 +2,16 @@
 
 The text itself is counted by a tokenizer and a factor (`token_factor` in the table of models). Providers publish
 overheads only for images; the others were measured on real transcripts, in tokens of o200k (the factor applies to them
-too). A family is found by the longest prefix of the model's name in the table of models; for a model that is not in
-the table, of its own name in lower case, without provider and with dashes for dots.
+too). `scoring.models.family_of` finds the family of a model by its name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from math import ceil, floor, sqrt
 
-from scoring.models import find_model
 from scoring.tokens.calibration import STEADY_SHARE
 
 ImageRule = Callable[[int, int], int]  # width and height in pixels -> tokens
@@ -63,19 +61,6 @@ class Family:
     def sealed(self, chars: int) -> int:
         """Return the tokens of reasoning known only by an encrypted copy or a signature of `chars` characters."""
         return max(0, ceil((chars - self.seal_chars) / self.sealed_chars))
-
-
-def family_of(model: str | None) -> Family:
-    """Return the family of a model; `OTHER` for an unknown name."""
-    return _family((model or "").strip().lower())
-
-
-@lru_cache(maxsize=1_024)
-def _family(model: str) -> Family:
-    row = find_model(model)
-    plain = (row.name if row.known else model.rsplit("/", 1)[-1]).replace(".", "-")
-    fitting = [start for start in FAMILIES if plain.startswith(start)]
-    return FAMILIES[max(fitting, key=len)] if fitting else OTHER
 
 
 def _patches(width: int, height: int, side: int) -> int:
@@ -214,6 +199,7 @@ GEMINI = Family("Gemini 3", _ON_GEMINI, _always, 1_090, page=560)
 
 OTHER = Family("other", "assumed: as GPT", _by_area, 1_600)
 
+# The beginning of a model's name -> its family; the longest beginning decides.
 FAMILIES: Mapping[str, Family] = {
     "claude": NEW_CLAUDE,
     **dict.fromkeys(("claude-instant", "claude-2", "claude-3"), CLAUDE),

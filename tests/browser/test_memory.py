@@ -219,7 +219,7 @@ class TestMemoryPage:
 
     def test_lists_learnings_apart_from_memories(self, page: Page, server: Server) -> None:  # M8
         """Each learning links to its session."""
-        server.app.sessions.create(id="a", model="gpt-5")
+        server.app.new_sessions.create(id="a", model="gpt-5")
         server.app.memory.add("learning", text="tests first", session_id="a")
         page.goto(f"{server.url}/memory")
         expect(page.get_by_text("No memories yet.")).to_be_visible()

@@ -265,7 +265,7 @@ class TestTheTable:
     def test_draws_only_the_rows_near_the_view(self, page: Page, server: Server) -> None:
         """The page holds few of hundreds of rows, but counts, finds and reaches them all."""
         for i in range(230):
-            server.app.sessions.create(title=f"Session {i:03}", model="gpt-5.1")
+            server.app.new_sessions.create(title=f"Session {i:03}", model="gpt-5.1")
         page.goto(f"{server.url}/?sort=title")
         expect(page.get_by_text("230 sessions")).to_be_visible()
         expect(page.get_by_role("table")).to_have_attribute("aria-rowcount", "231")
@@ -282,7 +282,7 @@ class TestTheTable:
     def test_fills_the_view_at_another_width(self, page: Page, server: Server) -> None:
         """The lower rows of a wide window take the place of cards: no part of the view is left without rows."""
         for i in range(230):
-            server.app.sessions.create(title=f"Session {i:03}", model="gpt-5.1")
+            server.app.new_sessions.create(title=f"Session {i:03}", model="gpt-5.1")
         page.set_viewport_size({"width": 390, "height": 844})
         page.goto(f"{server.url}/?sort=title")
         expect(page.get_by_text("230 sessions")).to_be_visible()
@@ -294,7 +294,7 @@ class TestTheTable:
     def test_moves_the_focus_with_the_keys(self, page: Page, server: Server) -> None:
         """The key j goes on to rows that were not drawn before."""
         for i in range(60):
-            server.app.sessions.create(title=f"Session {i:02}", model="gpt-5.1")
+            server.app.new_sessions.create(title=f"Session {i:02}", model="gpt-5.1")
         page.goto(f"{server.url}/?sort=title")
         page.get_by_role("link", name="Session 00", exact=True).focus()
         for i in range(1, 40):
@@ -399,7 +399,7 @@ class TestTheTable:
     def test_is_printed_with_all_rows(self, page: Page, server: Server) -> None:
         """A print has the rows that a screen draws only once they are scrolled to."""
         for i in range(100):
-            server.app.sessions.create(title=f"Session {i:03}", model="gpt-5.1")
+            server.app.new_sessions.create(title=f"Session {i:03}", model="gpt-5.1")
         page.goto(f"{server.url}/?sort=title")
         expect(page.get_by_text("100 sessions")).to_be_visible()
         expect(page.get_by_role("link", name="Session 099", exact=True)).to_have_count(0)

@@ -325,7 +325,7 @@ class TestTheChart:
 
     def test_of_an_empty_session_is_a_sentence(self, page: Page, server: Server) -> None:
         """A session without messages has a sentence instead of axes."""
-        session = server.app.sessions.create(title="Empty", model="gpt-5.1")
+        session = server.app.new_sessions.create(title="Empty", model="gpt-5.1")
         page.goto(f"{server.url}/sessions/{session.id}")
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
         expect(page.get_by_text("No messages yet.")).to_contain_text(
@@ -361,7 +361,7 @@ class TestTheHeaviest:
 
     def test_are_listed_by_file_with_the_number_of_reads(self, page: Page, server: Server) -> None:  # X19
         """A file shows how often it was read and how many reads are superseded; its name filters the list."""
-        server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
+        server.app.new_sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
         reading(server, 4)
         page.goto(f"{server.url}/sessions/reader?panel=heaviest")
         spec = page.locator(".heavy li").filter(has=page.get_by_role("button", name="spec.md", exact=True))
@@ -622,7 +622,7 @@ class TestOnPaper:
     @pytest.mark.parametrize("width", [794, 1280])  # A4 upright at 96 dpi, and wider
     def test_shows_the_plan_whole_and_beside_the_list(self, page: Page, server: Server, width: int) -> None:
         """The sheet of a narrow page covers no message, nothing scrolls, and no label stands without its control."""
-        server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
+        server.app.new_sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
         reading(server, 4)
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(f"{server.url}/sessions/reader?panel=plan")
@@ -651,7 +651,7 @@ class TestOnPaper:
 
     def test_has_the_bars_and_the_values_of_settings(self, page: Page, server: Server) -> None:
         """Browsers leave out other backgrounds, and only controls of other pages are left out."""
-        server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
+        server.app.new_sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
         reading(server, 1)
         page.emulate_media(media="print")
         page.goto(f"{server.url}/sessions/reader")

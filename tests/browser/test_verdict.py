@@ -17,7 +17,7 @@ from webapp.bodies import PruneBody
 
 def test_verdict_names_one_action_and_opens_its_plan(page: Page, server: Server) -> None:  # X18, X4, X2
     """The verdict appears on the open page, and its button opens the plan that does exactly this."""
-    server.app.sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
+    server.app.new_sessions.create(id="reader", title="Read the spec", model="claude-sonnet-4-5")
     reading(server, 1)
     page.goto(f"{server.url}/sessions/reader")
     verdict = page.get_by_role("region", name="Verdict")
@@ -170,9 +170,9 @@ class TestBothPages:
         """Sessions above the target, full, with redundant outputs, calm, empty, and pruned before a resume."""
         apps = server.app
         for name, settings in (("reader", {}), ("full", {"cap_tokens": 30_000}), ("calm", {})):
-            apps.sessions.create(id=name, title=name, model="claude-sonnet-4-5", settings=settings)
+            apps.new_sessions.create(id=name, title=name, model="claude-sonnet-4-5", settings=settings)
             reading(server, 1 if name == "calm" else 6, session=name)
-        apps.sessions.create(id="empty", title="empty", model="claude-sonnet-4-5")
+        apps.new_sessions.create(id="empty", title="empty", model="claude-sonnet-4-5")
         managed(server, 60, id="small", title="small")
         followed = transcript(folder)
         page.goto(server.url)

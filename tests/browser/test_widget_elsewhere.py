@@ -198,7 +198,7 @@ class TestItsPage:
         with running_server(tmp_path) as server:
             first = managed(server, 2, tokens=50, title="The first of all")
             for i in range(200):
-                server.app.sessions.create(title=f"A later one {i}", model="gpt-5.1")
+                server.app.new_sessions.create(title=f"A later one {i}", model="gpt-5.1")
             page.goto(f"{server.url}/widget?session={first}")
             expect(page.get_by_label("Session")).to_have_value(first)
             expect(page.locator("context-manager-widget dd").first).to_have_text("2")

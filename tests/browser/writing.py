@@ -123,7 +123,7 @@ def managed(server: Server, messages: int, tokens: int = 1_500, **given: Any) ->
 
     One message in three holds an error, so that scores differ.
     """
-    session = server.app.sessions.create(
+    session = server.app.new_sessions.create(
         **{"title": "A managed session", "model": "nobody-knows-this", **given}
     )
     feed(server, session.id, messages, tokens)

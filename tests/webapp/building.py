@@ -70,7 +70,7 @@ def followed(app: App, *messages: Message, session_id: str = "s", **columns: Unp
 
 def managed(app: App, *messages: dict[str, Any], **data: Any) -> str:
     """A managed session with these wire messages; its id."""
-    session_id: str = app.sessions.create(**{"model": "gpt-5", **data}).id
+    session_id: str = app.new_sessions.create(**{"model": "gpt-5", **data}).id
     if messages:
         app.ingest.append_messages(session_id, list(messages))
     return session_id

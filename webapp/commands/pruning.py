@@ -17,9 +17,9 @@ from scoring.formats import FORMATS, Decoded, decode
 from scoring.history import History
 from scoring.lists import Pruning
 from scoring.lists import prune as prune_messages
-from scoring.models import find_model
+from scoring.models import family_of, find_model
 from scoring.settings import AUTO, DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, TASK_TYPE_CHOICES
-from scoring.tokens import ModelCounter, family_of
+from scoring.tokens import ModelCounter
 from webapp.commands.options import output_option
 from webapp.commands.terminal import echo
 from webapp.config import Config

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from scoring.formats import OPENING_TOKENS, opening
 from scoring.messages import Message
-from scoring.models import find_model
+from scoring.models import family_of, find_model
 from scoring.planning.decision import Decision, decide
 from scoring.planning.plan import plan_prune
 from scoring.planning.protection import protect
 from scoring.planning.role_order import apply_role_order, open_with_user, take_turns
 from scoring.planning.strategies import Choice, StrategyInput, Why
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES
-from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, ModelCounter, estimate_message_tokens, family_of
+from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, ModelCounter, estimate_message_tokens
 from tests.scoring.builders import calls, history_of, in_letters, model, results, user
 
 LONG = "x" * 400

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scoring.formats import decode
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, message
+from scoring.models import family_of
 from scoring.tokens.counting import (
     DEFINITION,
     ENCRYPTED,
@@ -12,7 +13,7 @@ from scoring.tokens.counting import (
     estimate_message_tokens,
     media_tokens,
 )
-from scoring.tokens.families import CLAUDE, GPT, OTHER, PAGE, family_of
+from scoring.tokens.families import CLAUDE, GPT, OTHER, PAGE
 
 
 class Words:

@@ -172,7 +172,7 @@ class TestWithAViewersToken:
 
     def test_changes_over_a_socket_are_refused(self, guarded: Flask, app: App) -> None:
         """A page may read and plan, but neither prune nor undo."""
-        app.sessions.create(id="a", model="gpt-5")
+        app.new_sessions.create(id="a", model="gpt-5")
         _, token = app.access_tokens.make("", VIEWER)
         gateway = guarded.extensions["coppice.live"]
         page = gateway.socketio.test_client(guarded, headers={"Authorization": f"Bearer {token}"})
@@ -210,7 +210,7 @@ class TestWithTheTokenOfASender:
 
     def test_no_page_says_whether_a_session_exists(self, guarded: Flask, app: App) -> None:  # X13
         """The page of a session is the same shell as for a request without a token."""
-        app.sessions.create(id="secret", title="A secret title")
+        app.new_sessions.create(id="secret", title="A secret title")
         token = app.access_tokens.make_process_token()
         page = guarded.test_client().get(
             "/sessions/secret", headers={"Authorization": f"Bearer {token}", "Host": HOST}

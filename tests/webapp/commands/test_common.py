@@ -21,7 +21,7 @@ class TestNamingASession:
     def sessions(self, app: App) -> None:
         """Three sessions."""
         for name in ("abc-1", "abc-2", "xyz"):
-            app.sessions.create(id=name, model="gpt-5")
+            app.new_sessions.create(id=name, model="gpt-5")
 
     def test_accepts_the_id_or_its_beginning(self, app: App) -> None:
         """The beginning must match only one session."""

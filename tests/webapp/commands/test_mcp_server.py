@@ -147,10 +147,10 @@ class TestTools:
         """Only a full context is 100 % full; one without messages has no regions."""
         db = tmp_path / "full.db"
         app = build(Config(db=db, tokenizer=False, follow=False, env={}))
-        app.sessions.create(id="full", model="gpt-5")
+        app.new_sessions.create(id="full", model="gpt-5")
         app.ingest.append_messages("full", [{"role": "user", "content": "word " * 20_000}])
         app.sessions.patch("full", SessionChange(window=app.sessions.get("full").main.tokens + 1))
-        app.sessions.create(id="none", model="gpt-5")
+        app.new_sessions.create(id="none", model="gpt-5")
         app.close()
         with closing(ToolAnswers({})) as answers, pytest.MonkeyPatch.context() as patch:
             patch.setenv("COPPICE_DB", str(db))

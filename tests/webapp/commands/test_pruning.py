@@ -159,7 +159,7 @@ class TestAList:
         image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
         chat = [*CHAT, {"role": "user", "content": [{"type": "text", "text": "see"}, image]}]
         app = build(Config(db=db, follow=False, env={}))
-        app.sessions.create(id="s", model=model)
+        app.new_sessions.create(id="s", model=model)
         app.ingest.append_messages("s", chat)
         tokens = app.sessions.get("s").pruned.tokens
         app.close()

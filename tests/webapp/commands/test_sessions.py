@@ -73,8 +73,8 @@ class TestContext:
         """One tool is no plural, and nothing is exactly nothing."""
         app = build(Config(db=db, tokenizer=False, follow=False, env={}))
         tool = {"name": "read", "input_schema": {"type": "object"}}
-        app.sessions.create(id="one", model="gpt-5", tools=[tool])
-        app.sessions.create(id="none", model="gpt-5")
+        app.new_sessions.create(id="one", model="gpt-5", tools=[tool])
+        app.new_sessions.create(id="none", model="gpt-5")
         app.close()
         assert re.search(r"tools +\d+ tokens of 1 tool;", run("context", "one").out)
         assert " 0 / " in run("context", "none").out

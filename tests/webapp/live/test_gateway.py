@@ -36,7 +36,7 @@ from webapp.services.session.answers import Session
 @pytest.fixture
 def gateway(flask_app: Flask, app: App) -> Gateway:
     """The gateway of an application with one session, `a`."""
-    app.sessions.create(id="a", model="gpt-5")
+    app.new_sessions.create(id="a", model="gpt-5")
     found: Gateway = flask_app.extensions["coppice.live"]
     return found
 
@@ -93,7 +93,7 @@ class TestRooms:
         """The snapshot has the sessions changed last, and the cursor of the next page."""
         monkeypatch.setattr("webapp.live.payloads.SNAPSHOT_SESSIONS", 2)
         for name in "bcd":
-            app.sessions.create(id=name, model="gpt-5")
+            app.new_sessions.create(id=name, model="gpt-5")
         snapshot = visitor.says("subscribe", {"room": "overview"})["snapshot"]
         whole = [one.id for one in app.sessions.list()]
         assert [one["id"] for one in snapshot["sessions"]] == whole[:2]
@@ -304,7 +304,7 @@ class TestFloods:
     def test_of_many_sessions_are_sent_together(self, gateway: Gateway, visitor: Page, app: App) -> None:
         """The rows of many sessions are one message, because every page of the overview gets it."""
         for n in range(20):
-            app.sessions.create(id=f"n{n}", model="gpt-5")
+            app.new_sessions.create(id=f"n{n}", model="gpt-5")
         visitor.says("subscribe", {"room": "overview"})
         gateway.broadcaster._not_before = float("inf")  # until all of them have changed
         for n in range(20):
@@ -399,7 +399,7 @@ class TestOverTheWire:
         client.connect(live_server.url, transports=[transport], wait_timeout=PATIENCE)
         try:
             client.call("subscribe", {"room": "overview"})
-            live_server.app.sessions.create(id="a", model="gpt-5")
+            live_server.app.new_sessions.create(id="a", model="gpt-5")
             assert heard.wait(PATIENCE)
         finally:
             client.disconnect()

@@ -64,7 +64,7 @@ class TestRevisions:
         send_by_hand(gateway)
         Visitor(first).joins("overview")
         for name in "ab":
-            first.app.sessions.create(id=name, model="gpt-5")
+            first.app.new_sessions.create(id=name, model="gpt-5")
         until(lambda: {"a", "b"} <= {key.subject for key in gateway.broadcaster._pending})
         page = Visitor(first)
         began = page.joins("overview")["revision"]
@@ -94,7 +94,7 @@ class TestWorkers:
     def test_a_page_gets_changes_of_another_worker(self, workers: tuple[Worker, Worker]) -> None:
         """Pages of all workers get a message under the same revision."""
         first, second = workers
-        first.app.sessions.create(id="a", model="gpt-5")
+        first.app.new_sessions.create(id="a", model="gpt-5")
         pages = Visitor(first), Visitor(second)
         for page in pages:
             page.joins("session:a")
@@ -108,7 +108,7 @@ class TestWorkers:
     def test_revisions_never_fall(self, workers: tuple[Worker, Worker]) -> None:
         """They grow even while both workers append."""
         first, second = workers
-        first.app.sessions.create(id="a", model="gpt-5")
+        first.app.new_sessions.create(id="a", model="gpt-5")
         page = Visitor(second)
         page.joins("session:a")
         threads = [
@@ -125,7 +125,7 @@ class TestWorkers:
     def test_a_page_resumes_on_another_worker(self, workers: tuple[Worker, Worker]) -> None:
         """With its last revision it gets the missed messages, not a snapshot."""
         first, second = workers
-        first.app.sessions.create(id="a", model="gpt-5")
+        first.app.new_sessions.create(id="a", model="gpt-5")
         page = Visitor(first)
         page.joins("session:a")
         say(first, "one")
@@ -145,7 +145,7 @@ class TestWorkers:
         """It gets nothing twice where that worker has not yet sent what came before the page."""
         first, second = workers
         send_by_hand(second.gateway)
-        first.app.sessions.create(id="a", model="gpt-5")
+        first.app.new_sessions.create(id="a", model="gpt-5")
         recent = second.recent
         say(first, "one")
         until(lambda: appended(recent) == 1)
@@ -160,7 +160,7 @@ class TestWorkers:
     def test_a_page_gets_a_snapshot_if_events_are_missing(self, workers: tuple[Worker, Worker]) -> None:
         """A worker that crashed may have stored changes without sending them."""
         first, second = workers
-        first.app.sessions.create(id="a", model="gpt-5")
+        first.app.new_sessions.create(id="a", model="gpt-5")
         page = Visitor(second)
         revision = page.joins("session:a")["revision"]
         second.gateway.on_events_lost()
@@ -171,7 +171,7 @@ class TestWorkers:
     ) -> None:
         """The worker has the events before and after the lost ones."""
         first, _ = workers
-        first.app.sessions.create(id="a", model="gpt-5")
+        first.app.new_sessions.create(id="a", model="gpt-5")
         page = Visitor(first)
         page.joins("session:a")
         say(first, "one")
@@ -188,7 +188,7 @@ class TestWorkers:
     def test_a_page_gets_changes_of_a_worker_that_is_ending(self, workers: tuple[Worker, Worker]) -> None:
         """Its last requests are sent to the pages of other workers."""
         first, second = workers
-        first.app.sessions.create(id="a", model="gpt-5")
+        first.app.new_sessions.create(id="a", model="gpt-5")
         page = Visitor(second)
         page.joins("session:a")
         first.gateway.close()

@@ -125,7 +125,7 @@ class TestAPage:
         try:
             until(lambda: client.transport() == "websocket")
             client.call("subscribe", {"room": "overview"}, timeout=PATIENCE)
-            live_server.app.sessions.create(id="a", model="gpt-5")
+            live_server.app.new_sessions.create(id="a", model="gpt-5")
             assert heard.wait(PATIENCE)
         finally:
             client.disconnect()

@@ -42,7 +42,7 @@ class TestAnswers:
 
     def test_that_are_streams_are_not_compressed(self, client: FlaskClient, app: App) -> None:
         """An export is sent in parts of any length."""
-        session = app.sessions.create(model="gpt-5", title="x" * 1_000)
+        session = app.new_sessions.create(model="gpt-5", title="x" * 1_000)
         answer = client.get(f"/api/sessions/{session.id}/export", headers=PACKED)
         assert "Content-Encoding" not in answer.headers
 

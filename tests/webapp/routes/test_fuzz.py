@@ -43,7 +43,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     app = build(config)
     sample = next((ROOT / "tests" / "transcripts" / "claude-code").rglob(f"{RESUMED}.jsonl")).read_text()
     app.importing.import_file(f"{RESUMED}.jsonl", sample.replace("/home/ada/garden", str(folder)).encode())
-    app.sessions.create(id="a", model="gpt-5")
+    app.new_sessions.create(id="a", model="gpt-5")
     app.ingest.append_messages("a", TALK)
     app.summarising.summarise("a")
     app.prunes.apply("a", PruneBody(max_tokens=4000))
@@ -140,7 +140,7 @@ def talked_in(app: App, path: str) -> str:
     """Return the id of a new session with messages; for resuming, that of an agent's session."""
     if path.endswith("/resume"):
         return RESUMED
-    session = app.sessions.create(model="gpt-5").id
+    session = app.new_sessions.create(model="gpt-5").id
     app.ingest.append_messages(session, TALK)
     return session
 
@@ -151,7 +151,7 @@ def mostly_there(app: App, _: Any, case: Any) -> Any:
     if not fields or len(str(fields)) % 4 == 0:
         return case
     if (case.method, case.path) == ("DELETE", "/api/sessions/{session_id}") and right:
-        name = app.sessions.create(model="gpt-5").id
+        name = app.new_sessions.create(model="gpt-5").id
         fields["session_id"], case.query = name, {"confirm": name}
     elif "session_id" in fields:
         fields["session_id"] = "a"

@@ -110,7 +110,7 @@ class TestMetrics:
 
     def test_count_each_message_of_the_log_once(self, client: Client, app: App) -> None:  # X16
         """A system prompt counts from the start, and an answer whose parts arrive one by one counts once."""
-        app.sessions.create(id="a", model="gpt-5", system="You help.")
+        app.new_sessions.create(id="a", model="gpt-5", system="You help.")
         app.ingest.append_messages("a", [wire("user", "hi")])
         app.ingest.ensure("s", "claude-code")
         for n in range(3):
@@ -120,7 +120,7 @@ class TestMetrics:
 
     def test_do_not_count_a_drop_as_a_prune(self, client: Client, app: App) -> None:  # X16
         """`reason="manual"` counts only prunes that a person requested."""
-        app.sessions.create(id="a", model="gpt-5")
+        app.new_sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": f"{n} hello " * 300} for n in range(20)])
         app.operations.drop("a", mid(app, "a", 1))
         found = samples(client)
@@ -136,7 +136,7 @@ class TestMetrics:
 
     def test_have_the_utilization_of_each_session(self, client: Client, app: App) -> None:  # X16
         """The ratio is labelled with id, source and model."""
-        app.sessions.create(id="a", model="gpt-5")
+        app.new_sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": "hello " * 50}])
         labels = "{model=gpt-5,session=a,source=api,view=pruned}"
         found, shown = samples(client), app.sessions.get("a")
@@ -173,7 +173,7 @@ class TestTheDashboard:
     @pytest.fixture
     def labels(self, client: Client, app: App) -> dict[str, set[str]]:
         """Return the labels of each metric of a used server, with the job that Prometheus adds."""
-        app.sessions.create(id="a", model="gpt-5")
+        app.new_sessions.create(id="a", model="gpt-5")
         app.bus.publish(PRUNED)
         client.get("/api/sessions")
         found: dict[str, set[str]] = {}

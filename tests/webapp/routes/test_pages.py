@@ -35,7 +35,7 @@ def script(path: str) -> str:
 @pytest.fixture(autouse=True)
 def session(app: App) -> None:
     """A session with markup as its title."""
-    app.sessions.create(id="a", model="gpt-5", title="<img src=x onerror=alert(1)>")
+    app.new_sessions.create(id="a", model="gpt-5", title="<img src=x onerror=alert(1)>")
 
 
 class TestPages:

@@ -32,7 +32,7 @@ WORDS = "the parser reads one line and stops at the first brace that nothing ope
 def pair(workers: tuple[Worker, Worker]) -> tuple[Worker, Worker]:
     """Two workers and a session `a`."""
     first, _ = workers
-    first.app.sessions.create(id="a", model="gpt-5")
+    first.app.new_sessions.create(id="a", model="gpt-5")
     say(first, *(f"{n} {WORDS * 5}" for n in range(30)))
     return workers
 
@@ -82,7 +82,7 @@ class TestPlans:
     def test_with_an_invented_id_are_unknown(self, pair: tuple[Worker, Worker]) -> None:
         """The plan of another session is unknown, too."""
         first, second = pair
-        first.app.sessions.create(id="b", model="gpt-5")
+        first.app.new_sessions.create(id="b", model="gpt-5")
         shown = first.app.prunes.plan("a", PlanBody(max_tokens=900))
         for session, plan in (("a", "nothing"), ("b", shown.plan_id)):
             with pytest.raises(StalePlan, match="no longer known"):

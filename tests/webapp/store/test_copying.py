@@ -46,7 +46,7 @@ def used(app: App) -> App:
     app.prunes.apply("s", PruneBody(max_tokens=300))
     followed(app, *conversation(6), session_id="t")
     app.summarising.summarise("t")
-    gone = app.sessions.create(model="gpt-5").id
+    gone = app.new_sessions.create(model="gpt-5").id
     app.ingest.append_messages(gone, [wire("user", "hello")])
     app.sessions.delete(gone)
     app.memory.add("memory", "Always test.")

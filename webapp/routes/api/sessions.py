@@ -35,7 +35,7 @@ def read_savings(app: App) -> Savings:
 @table.post("/sessions", status=201, errors=(409,))
 def create_session(app: App, body: NewSession) -> Session:
     """Create a session for a program that appends messages; 409 if the id exists."""
-    return app.sessions.create(
+    return app.new_sessions.create(
         id=body.id,
         title=body.title,
         model=body.model,

@@ -17,6 +17,7 @@ from webapp.errors import CoppiceError
 from webapp.services.catalog.demo_script import SYSTEM, steps
 from webapp.services.catalog.sessions import SessionService
 from webapp.services.ingest.ingest import Ingest
+from webapp.services.ingest.new_sessions import NewSessions
 from webapp.services.session.answers import Session
 
 log = logging.getLogger(__name__)
@@ -36,9 +37,15 @@ class Demo:
     """The demo session. `start` and `stop` may be called from any thread, also twice."""
 
     def __init__(
-        self, ingest: Ingest, sessions: SessionService, *, step_seconds: float = STEP_SECONDS
+        self,
+        ingest: Ingest,
+        new_sessions: NewSessions,
+        sessions: SessionService,
+        *,
+        step_seconds: float = STEP_SECONDS,
     ) -> None:
-        self._ingest, self._sessions, self._step_seconds = ingest, sessions, step_seconds
+        self._ingest, self._new_sessions, self._sessions = ingest, new_sessions, sessions
+        self._step_seconds = step_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -53,7 +60,7 @@ class Demo:
                 except CoppiceError:  # it was deleted: a new one
                     self._end()
             self._stop.clear()
-            made = self._sessions.create(title=TITLE, model=MODEL, system=SYSTEM, source="demo")
+            made = self._new_sessions.create(title=TITLE, model=MODEL, system=SYSTEM, source="demo")
             self._session_id = made.id
             script = steps(SEED)
             for _ in range(FIRST_STEPS):

@@ -1,27 +1,19 @@
-"""Sessions: create, list, change and delete them, and read their sizes."""
+"""Sessions: list, change and delete them, and read their sizes."""
 
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from scoring.budget import usable_tokens
-from scoring.formats import FORMATS, system_text
-from scoring.messages import Message, Text
 from scoring.settings import Settings
-from scoring.tokens import estimate_tool_tokens
-from webapp.agents.records import Entry
 from webapp.bodies import SessionChange, SessionsQuery
 from webapp.errors import Conflict, Invalid, NotFound, refuse_unknown
-from webapp.events import MessagesAppended, SessionCreated, SessionDeleted, SessionUpdated
+from webapp.events import SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import Copy, Parent, Sessions, SessionSize
 from webapp.services.catalog.costs import session_cost
-from webapp.services.ingest.append_batch import AppendBatch
-from webapp.services.ingest.message_lists import OWN_PROMPT
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
@@ -48,8 +40,6 @@ SORTS: Mapping[str, Callable[[SessionAnswer], Any]] = {
 }
 
 
-SystemPrompt = str | list[dict[str, Any]]
-ToolDefinitions = list[Any]
 SessionAnswers = list[SessionAnswer]
 SessionIds = list[str]
 EVERY = SessionsQuery()
@@ -60,54 +50,6 @@ class SessionService:
 
     def __init__(self, environment: Environment, histories: Histories) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
-
-    def create(
-        self,
-        *,
-        id: str | None = None,
-        title: str | None = None,
-        model: str | None = None,
-        system: SystemPrompt | None = None,
-        tools: ToolDefinitions | None = None,
-        settings: Mapping[str, Any] | None = None,
-        source: str = "api",
-        format: str | None = None,
-    ) -> SessionAnswer:
-        """Create a managed session. `system` and `tools` are what its program sends with every call.
-
-        Raises:
-            Conflict: the id exists.
-            InvalidSettings: an override is unknown or out of range, or nothing of the model's window is usable.
-            Invalid: there is no such wire format.
-        """
-        if format is not None:
-            refuse_unknown("format", format, FORMATS)
-        overrides = dict(settings or {})
-        combined = Settings.from_dict(overrides, base=self._environment.settings())
-        if source == "api":  # imported sessions exist already, however small their window
-            usable_tokens(self._environment.model(model), combined)
-        session_id, now = id or f"s-{secrets.token_hex(6)}", self._environment.clock()
-        with self._store.write():
-            row = self._store.sessions.create(
-                id=session_id, title=title, source=source, kind="managed", model=model, created_at=now,
-                last_activity_at=now, settings=overrides, envelope={"tools": tools} if tools else None,
-                wire_format=format,
-            )  # fmt: skip
-            if tools or system:
-                self._begin(Session.of(self._environment, row), system, tools or [])
-        prompt = [MessagesAppended(session_id, (1,), 1)] if system else []
-        self._environment.bus.publish(SessionCreated(session_id), *prompt)
-        return self.get(session_id)
-
-    def _begin(self, session: Session, system: SystemPrompt | None, tools: ToolDefinitions) -> None:
-        """Append the system prompt as the first message, and count the tool definitions as a region."""
-        batch = AppendBatch(session)
-        if tools:
-            session.pruned.count("tools", estimate_tool_tokens(tools, session.counter), 0)
-        if system:
-            prompt = Message("system", (Text(system_text({"system": system})),))
-            batch.add([Entry(prompt, OWN_PROMPT)]).close_all()
-        batch.write()
 
     def list(self, asked: SessionsQuery = EVERY) -> SessionAnswers:
         """Return all sessions that meet the conditions, latest activity first or by `sort` (`-` reverses it).

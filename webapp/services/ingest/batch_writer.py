@@ -26,7 +26,6 @@ from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.clearings import apply_clearing, apply_recorded
 from webapp.services.ingest.record_batches import apply_meta, megabytes, runs
-from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import WAITING_MS, session_answer
 from webapp.services.session.histories import Histories
@@ -35,6 +34,8 @@ from webapp.services.session.proxy_state import sends_edited, sends_pruned
 from webapp.services.session.session import Session
 from webapp.store.sessions import SessionRow
 
+# Returns the events of what it changed; called for the session as written, in the transaction of the append.
+AfterAppend = Callable[[Session], list[Event]]
 # The most message numbers in an event.
 MOST_NUMBERS = 200
 # The number of times that a batch is prepared beside other writers. If they come first each time, they have to wait.
@@ -94,11 +95,11 @@ class Added:
 
 
 class BatchWriter:
-    """Writes batches, and prunes automatically in the same transaction."""
+    """Writes batches. `after_append` prunes in the same transaction, if that is needed."""
 
-    def __init__(self, environment: Environment, histories: Histories, automatic: AutomaticPruning) -> None:
+    def __init__(self, environment: Environment, histories: Histories, after_append: AfterAppend) -> None:
         self._environment, self._store = environment, environment.store
-        self._histories, self._automatic = histories, automatic
+        self._histories, self._after_append = histories, after_append
 
     def append(self, request: AppendRequest) -> Added:
         """Prepare and write a batch; repeat if another writer came first.
@@ -279,7 +280,7 @@ class BatchWriter:
                     for call, lost in clearings.items():
                         apply_clearing(session, call, lost)
                     session.own_calibration_only = False
-                    added.events = [*self._automatic.after_append(session), *self._above_target(session)]
+                    added.events = [*self._after_append(session), *self._above_target(session)]
                 added.session = session
                 added.events = [*_appended(batch), *added.events, SessionUpdated(session.id)]
                 if key is not None:  # in the transaction, so that a retry finds both or neither

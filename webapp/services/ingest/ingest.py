@@ -28,7 +28,7 @@ from webapp.agents.records import (
 from webapp.errors import Conflict, TooLarge
 from webapp.events import ProblemReported, SessionCreated, SessionUpdated
 from webapp.services.ingest.answers import Appended
-from webapp.services.ingest.batch_writer import Added, AppendRequest, BatchWriter, IdempotencyKey
+from webapp.services.ingest.batch_writer import Added, AfterAppend, AppendRequest, BatchWriter, IdempotencyKey
 from webapp.services.ingest.message_lists import OWN_PROMPT, entries_of, ids_of, read_list
 from webapp.services.ingest.record_batches import (
     BATCH_RECORDS,
@@ -42,7 +42,6 @@ from webapp.services.ingest.record_batches import (
     weight_of,
 )
 from webapp.services.ingest.usage_reports import read_usage
-from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
@@ -59,9 +58,9 @@ MAINTENANCE_FROM = 5 * BATCH_RECORDS
 class Ingest:
     """Appends records and message lists to sessions."""
 
-    def __init__(self, environment: Environment, histories: Histories, automatic: AutomaticPruning) -> None:
+    def __init__(self, environment: Environment, histories: Histories, after_append: AfterAppend) -> None:
         self._environment, self._store = environment, environment.store
-        self._writer = BatchWriter(environment, histories, automatic)
+        self._writer = BatchWriter(environment, histories, after_append)
 
     # -- sessions
 

@@ -23,11 +23,11 @@ from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
 from webapp.services.pruning.cold_caches import ColdCaches
 from webapp.services.pruning.overflow import Overflow
+from webapp.services.pruning.plan_summaries import PlanSummaries, PreparedSummary
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Scale, Session
-from webapp.services.summaries.plan_summary import PlanSummaries, PreparedSummary
 
 log = logging.getLogger(__name__)
 # After an attempt that gained too little, the context has to grow by this share before the next one.

@@ -17,11 +17,11 @@ from scoring.budget import ContextSizes, Due, summary_due
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import CacheExpired, Event, MessagesAppended, ProblemReported
 from webapp.services.pruning.automatic import AutomaticPruning
+from webapp.services.pruning.plan_summaries import rejected_summaries
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of
 from webapp.services.session.session import Session
 from webapp.services.summaries.answers import Summarised
-from webapp.services.summaries.plan_summary import rejected_summaries
 from webapp.services.summaries.summarising import LEASE, MADE_ALREADY, Summarising, only_summary
 from webapp.store.operations import Actor
 

@@ -26,6 +26,7 @@ from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import explain
 from webapp.services.planning.plan_groups import groups_of
 from webapp.services.planning.planning import SESSION_CHANGED, PlanInputs, Planning, SessionPlan
+from webapp.services.pruning.plan_summaries import PlanSummaries, PreparedSummary, rejected_summaries
 from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import regions_of, session_answer
@@ -36,7 +37,6 @@ from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import message_with_id
-from webapp.services.summaries.plan_summary import PlanSummaries, PreparedSummary, rejected_summaries
 from webapp.services.summaries.summarising import only_summary, summarised_event
 from webapp.store.operations import Actor, Facts, OperationRow
 

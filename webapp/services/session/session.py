@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from scoring.budget import usable_tokens
 from scoring.errors import InvalidSettings
 from scoring.history import settings_for
-from scoring.models import ModelLimits, find_model
+from scoring.models import ModelLimits, family_of, find_model
 from scoring.settings import Lexicon, Settings, lexicon_of
 from scoring.tokens import (
     ESTIMATOR,
@@ -26,7 +26,6 @@ from scoring.tokens import (
     Traits,
     calibration,
     expected,
-    family_of,
 )
 from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment

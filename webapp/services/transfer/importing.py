@@ -22,10 +22,10 @@ from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile, path_text
 from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession, StoreError, refuse_unknown
 from webapp.events import SessionDeleted
-from webapp.services.catalog.sessions import SessionService
 from webapp.services.ingest.batch_writer import Added
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
+from webapp.services.ingest.new_sessions import NewSessions
 from webapp.services.ingest.record_batches import Tally
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import source_label
@@ -45,10 +45,10 @@ class Importing:
     """The use case of importing one file."""
 
     def __init__(
-        self, environment: Environment, ingest: Ingest, sessions: SessionService, own: OwnFormat
+        self, environment: Environment, ingest: Ingest, new_sessions: NewSessions, own: OwnFormat
     ) -> None:
         self._environment, self._store = environment, environment.store
-        self._ingest, self._sessions, self._own = ingest, sessions, own
+        self._ingest, self._new_sessions, self._own = ingest, new_sessions, own
 
     def import_file(
         self,
@@ -212,7 +212,7 @@ class Importing:
         self, session_id: str, name: str, wire_format: str, envelope: Mapping[str, Any], model: str | None
     ) -> None:
         tools = envelope.get("tools")
-        self._sessions.create(
+        self._new_sessions.create(
             id=session_id, title=PurePath(name).stem, model=model, source="import", format=wire_format,
             tools=tools if isinstance(tools, list) else None,
         )  # fmt: skip

@@ -12,6 +12,6 @@ TALK = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} word " 
 @pytest.fixture
 def ids(app: App) -> list[str]:
     """The ids of the messages of session `a`."""
-    app.sessions.create(id="a", model="gpt-5", title="Fix the login")
+    app.new_sessions.create(id="a", model="gpt-5", title="Fix the login")
     found: list[str] = app.ingest.append_messages("a", TALK).ids
     return found

@@ -202,7 +202,7 @@ class TestAPrune:
         """A later read misses nothing; a managed session sends what we prune."""
         ticks = count(1_800_000_000_000, 1_000)
         monkeypatch.setattr(app.environment, "clock", lambda: next(ticks))
-        session = app.sessions.create(id="s", model="gpt-5").id
+        session = app.new_sessions.create(id="s", model="gpt-5").id
 
         def step(n: int, path: str) -> None:
             function = {"name": "Read", "arguments": f'{{"path": "{path}"}}'}

@@ -16,7 +16,7 @@ from webapp.services.catalog.demo import Demo
 @pytest.fixture
 def demo(app: App) -> Iterator[Demo]:
     """A demo with steps of 10 ms."""
-    made = Demo(app.ingest, app.sessions, step_seconds=0.01)
+    made = Demo(app.ingest, app.new_sessions, app.sessions, step_seconds=0.01)
     yield made
     made.stop()
 

@@ -29,7 +29,7 @@ def read(n: int, path: str, words: int) -> list[dict[str, Any]]:
 
 def reading(app: App, reads: int, words: int = 2_500, path: str = "docs/spec.md", **given: Any) -> str:
     """Create a session that reads `path` in each of `reads` turns; return its id."""
-    session = app.sessions.create(**{"model": MODEL, **given}).id
+    session = app.new_sessions.create(**{"model": MODEL, **given}).id
     for n in range(reads):
         asked = [wire("user", f"question {n}"), *read(n, path, words)]
         app.ingest.append_messages(session, [*asked, wire("assistant", f"answer {n}")])
@@ -52,7 +52,7 @@ class TestVerdicts:
 
     def test_price_the_plan_that_the_panel_shows(self, app: App) -> None:  # X18
         """Both count shortened outputs from their texts, which the estimates of a plan miss by a percent."""
-        session = app.sessions.create(model=MODEL, settings={"cap_tokens": 7_000}).id
+        session = app.new_sessions.create(model=MODEL, settings={"cap_tokens": 7_000}).id
         for n in range(8):
             code = "\n".join(
                 f"line {n} {i}: def function_{n}_{i}(argument): return argument + {i}" for i in range(40)
@@ -102,7 +102,7 @@ class TestVerdicts:
 
     def test_promise_no_more_than_the_plan_reaches(self, app: App) -> None:  # B7, X18
         """The last message is always kept and takes more than the aim."""
-        session = app.sessions.create(model=MODEL, settings={"cap_tokens": 20_000}).id
+        session = app.new_sessions.create(model=MODEL, settings={"cap_tokens": 20_000}).id
         texts = [("user", "first " * 9_000), ("assistant", "yes"), ("user", "last " * 15_000)]
         app.ingest.append_messages(session, [wire(role, text) for role, text in texts])
         plan, found = app.prunes.plan(session, PlanBody()), app.verdicts.of(session)
@@ -120,7 +120,7 @@ class TestVerdicts:
     def test_order_the_list(self, app: App) -> None:  # X18
         """Sessions that need an action come first, before newer ones."""
         full = reading(app, 4, settings={"cap_tokens": 5_000})
-        calm, empty = reading(app, 1), app.sessions.create(model=MODEL).id
+        calm, empty = reading(app, 1), app.new_sessions.create(model=MODEL).id
         assert [one.id for one in app.sessions.list(SessionsQuery(sort="verdict"))] == [full, calm, empty]
         assert app.sessions.list()[0].id != full
 
@@ -179,7 +179,7 @@ class TestJudging:
         """Each session listed without a price is judged."""
         for _ in range(3):
             reading(app, 6)
-        empty = app.sessions.create(model=MODEL).id
+        empty = app.new_sessions.create(model=MODEL).id
         app.verdict_refresher.request(app.sessions.list())
         until(lambda: all(one.verdict.priced for one in app.sessions.list()))
         assert {one.verdict.kind for one in app.sessions.list() if one.id != empty} == {"clear"}

@@ -17,9 +17,9 @@ from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
+from webapp.services.pruning.plan_summaries import PlanSummaries
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
-from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
 
 WINDOW = 32_768
@@ -155,7 +155,7 @@ def by_a_model(app: App, write: SummaryWriter) -> BackgroundSummaries:
     ours = AutomaticPruning(
         app.environment, app.histories, planning, prunes, plan_summaries, app.overflow, app.cold_caches
     )
-    app.ingest._writer._automatic = ours
+    app.ingest._writer._after_append = ours.after_append
     return BackgroundSummaries(app.environment, summarising, ours)
 
 

@@ -29,9 +29,9 @@ from webapp.bodies import ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.pruning.background import BackgroundSummaries, due, sizes_of
+from webapp.services.pruning.plan_summaries import PlanSummaries
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.session import Session
-from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, SummaryWriter, Written
 
 

@@ -339,7 +339,7 @@ class TestShortening:
                 {"role": "assistant", "content": None, "tool_calls": [asked]},
                 {"role": "tool", "tool_call_id": f"c{n}", "content": seen},
             ]
-        app.sessions.create(id="s", model="gpt-5.1", format="openai")
+        app.new_sessions.create(id="s", model="gpt-5.1", format="openai")
         app.ingest.append_messages("s", [wire("user", "Look."), *shots, wire("user", "Well?")])
         rules = {"tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0, "tool_outputs_minimum_gain": 0}
         wanted = PlanBody(
@@ -367,7 +367,7 @@ class TestShortening:
             {"type": "tool_result", "tool_use_id": "long", "content": "line of a file\n" * 900},
             {"type": "tool_result", "tool_use_id": "shot", "content": shown},
         ]
-        app.sessions.create(id="s", model="claude-opus-4-5", format="anthropic")
+        app.new_sessions.create(id="s", model="claude-opus-4-5", format="anthropic")
         listed = [wire("user", "Look."), {"role": "assistant", "content": asked}, wire("user", "Well?")]
         app.ingest.append_messages("s", [*listed[:2], {"role": "user", "content": results}, listed[2]])
         plan = app.prunes.plan("s", PlanBody(max_tokens=90_000, shorten=[mid(app, "s", 3)]))

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from scoring.messages import Media, Message, Text
+from scoring.models import family_of
 from scoring.settings import lexicon_of
-from scoring.tokens import ModelCounter, TokenCounter, estimate_message_tokens, family_of
+from scoring.tokens import ModelCounter, TokenCounter, estimate_message_tokens
 from scoring.tokens.families import FAMILIES
 from tests.scoring.builders import BALANCED
 from webapp.errors import ClosedStore

@@ -40,7 +40,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
 def app(tmp_path: Path) -> Iterator[App]:
     """An application with one session."""
     made = build(Config(db=tmp_path / "b.db", tokenizer=False, env={}))
-    made.sessions.create(id="good")
+    made.new_sessions.create(id="good")
     yield made
     made.close()
 

@@ -276,7 +276,7 @@ class TestRefusals:
 
     def test_include_sessions_of_programs(self, app: App) -> None:
         """Such a session has no agent."""
-        session = app.sessions.create(title="fed", model="gpt-5").id
+        session = app.new_sessions.create(title="fed", model="gpt-5").id
         with pytest.raises(Conflict, match="only the session of an agent"):
             app.resuming.resume(session)
 

@@ -276,7 +276,7 @@ class TestWebhooks:
 
     def test_delete_messages_of_a_deleted_session(self, app: App) -> None:
         """Stored messages may quote the deleted session."""
-        app.sessions.create(id="a", model="gpt-5")
+        app.new_sessions.create(id="a", model="gpt-5")
         number = app.webhooks.add("http://127.0.0.1:9/").webhook.id
         app.bus.publish(SUMMARIZED)
         app.webhook_sender.store_queued()
@@ -317,7 +317,7 @@ class TestTheTarget:
     def test_is_sent_once_per_crossing(self, app: App) -> None:  # X16
         """Appends above the target send no further event until the context has been below it."""
         events = heard(app)
-        app.sessions.create(id="a", model="default", settings={"cap_tokens": 1_000, "fresh_tail": 0})
+        app.new_sessions.create(id="a", model="default", settings={"cap_tokens": 1_000, "fresh_tail": 0})
         for _ in range(4):
             app.ingest.append_messages("a", [wire("user", "word " * 600)])
         [one] = [one for one in events if isinstance(one, TargetCrossed)]

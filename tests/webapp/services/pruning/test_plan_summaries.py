@@ -25,8 +25,8 @@ from webapp.app import App
 from webapp.bodies import MessagesQuery, PlanBody, PruneBody
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
+from webapp.services.pruning.plan_summaries import PlanSummaries
 from webapp.services.pruning.prunes import Prunes
-from webapp.services.summaries.plan_summary import PlanSummaries
 from webapp.services.summaries.summarising import Summarising, Written
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
