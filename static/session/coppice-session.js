@@ -22,9 +22,10 @@ import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/se
 import { live, whenLive } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { actOn, deleteSession, saveField, undo } from "./acts.js";
+import { bars } from "./bars.js";
 import { recallChoices } from "./by-number.js";
 import { Choices, NO_CHOICES } from "./choices.js";
-import { bars, deletedSession, header, noSession, stale } from "./head.js";
+import { deletedSession, header, noSession, stale } from "./head.js";
 import { closeMenus } from "./menus.js";
 import { PANELS, side, TABS } from "./panels.js";
 import { SidePanels } from "./side-panels.js";

@@ -1,10 +1,13 @@
-// The menus of a session, each a <details class="menu">: the export menu as markup, a line for each format
-// with its use; and how open ones close.
+// The menus of a session, each a <details class="menu">: Export has a line for each format with its use, More
+// the choices for this session. closeMenus() closes open ones.
+import { number, percentSet } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { NOT_LOADED } from "../shared/problem.js";
 import { root } from "../shared/root.js";
+import { optionElements } from "../shared/session-parts.js";
 import { toastError } from "../shared/toast.js";
+import { choiceOptions, choicesOf, strategyName } from "../shared/words.js";
 
 /** @type {[string, string, string][]} format, name, use */
 const FORMATS = [
@@ -49,6 +52,101 @@ export function exportMenu(session) {
       <card-links session-id=${session.id}></card-links>
     </div>
   </details>`;
+}
+
+/** The choices for this session, and its deletion. @param {Api.Session} session */
+export function moreMenu(session) {
+  const { automatic, kind, proxy, target_percent, aim_percent, strategy } = session;
+  const byDefault = `As in the settings: ${strategyName(strategy.setting)}`;
+  return html`<details class="menu more">
+    <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
+    <div class="menu-list">
+      <label class="switch"
+        ><input type="checkbox" role="switch" name="automatic" .checked=${automatic}>Automatic pruning</label>
+      <p class="note">
+        Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives.
+        Each prune can be undone. ${kind === "followed" && !proxy && REACHED}
+      </p>
+      ${kind === "followed" && integrationNote(session)}
+      ${proxy && proxySwitch(proxy)}
+      <div class="field">
+        <label for="own-strategy">Strategy</label>
+        <select id="own-strategy" name="own_strategy" data-saved=${strategy.own ?? ""}>
+          ${optionElements([["", byDefault], ...choiceOptions("strategy")], strategy.own ?? "")}
+        </select>
+      </div>
+      <div class="field">
+        <label for="own-window">Window</label>
+        ${windowChoice(session, "own-window")}
+      </div>
+      ${(session.limit >= WIDE || session.cap_tokens !== null) && capChoice(session)}
+      <label class="switch"
+        ><input type="checkbox" role="switch" name="kept"
+          .checked=${session.kept}>Never delete automatically</label>
+      <p class="note">Limits on age and size (in the settings, none by default) never delete it.</p>
+      <hr>
+      <button class="danger" data-act="delete">Delete this session…</button>
+    </div>
+  </details>`;
+}
+
+const REACHED = "The agent sends less once it is resumed from a pruned copy, or through the proxy.";
+
+/** The note on what the agent's own hooks or extension add. @param {Api.Session} session */
+function integrationNote({ source }) {
+  const one = choicesOf("integration").find(({ name }) => name === source);
+  return one && html`<p class="note"><code>${one.label}</code>: ${one.meaning}.</p>`;
+}
+
+/** @param {Api.Proxied} proxy */
+function proxySwitch({ prunes, subscription }) {
+  const why = "Its key is a subscription's: the proxy forwards its calls and never changes them.";
+  const does =
+    "The proxy leaves out of each call what you prune here. Takes effect with the next prune or call.";
+  return html`<label class="switch"
+      ><input
+        type="checkbox"
+        role="switch"
+        name="proxy_prunes"
+        .checked=${prunes}
+        ?disabled=${subscription && !prunes}>Send pruned</label>
+    <p class="note">${subscription ? why : does}</p>`;
+}
+
+const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
+
+/** Options for sizes in tokens, each once, in their order. @param {number[]} sizes */
+const sizeOptions = (sizes) =>
+  [...new Set(sizes)]
+    .sort((a, b) => a - b)
+    .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
+
+/** The choice of the session's window, by which its gauge divides; empty for the detected one.
+ * @param {Api.Session} session @param {string} id */
+export function windowChoice({ limit, window_kind, over_limit }, id) {
+  const own = window_kind === "own";
+  const choices = sizeOptions([...WINDOWS, limit, ...(over_limit ? [over_limit.offered] : [])]);
+  const found = own ? "As detected" : `As detected: ${number(limit)} tokens`;
+  return html`<select id=${id} name="own_window" data-saved=${own ? limit : ""}>
+    ${optionElements([["", found], ...choices], own ? String(limit) : "")}
+  </select>`;
+}
+
+/** From this limit on a cap on the target is offered: 80 % of it is rarely reached. */
+const WIDE = 1_000_000;
+const CAPS = [200_000, 300_000, 400_000, 500_000];
+
+/** The choice of a ceiling on the target; empty for none. @param {Api.Session} session */
+function capChoice({ limit, cap_tokens: cap }) {
+  const choices = sizeOptions([...CAPS, ...(cap === null ? [] : [cap])]);
+  const chosen = cap === null ? "" : String(cap);
+  return html`<div class="field">
+      <label for="own-cap">Cap</label>
+      <select id="own-cap" name="own_cap" data-saved=${chosen}>
+        ${optionElements([["", "None"], ...choices], chosen)}
+      </select>
+    </div>
+    <p class="note">An upper limit on the target: a share of ${number(limit)} tokens is rarely reached.</p>`;
 }
 
 /** Closes the open menus, except one that contains `inside` unless `inside` is one of its entries. A focus
