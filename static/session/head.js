@@ -1,4 +1,4 @@
-// The head of the session page as markup: the session, its menus and its verdict, or the reason that none shows.
+// The head of the session page as markup: the session, its menus and its verdict, or that there is none.
 import { counted, fileName, money, number, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";

@@ -1,7 +1,8 @@
-// static/session/cost.js: what a session costs, with its scope.
+// static/session/bars.js: what a session costs, with its scope.
+import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { costSentence } from "../../../static/session/cost.js";
+import { costSentence } from "../../../static/session/bars.js";
 
 const cost = {
   per_call: 0.67258,
