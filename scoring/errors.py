@@ -29,10 +29,9 @@ class InvalidSettings(ScoringError):
 
 
 class UnknownFormat(ScoringError):
-    """No wire format recognises the value. `seen` says where it is, what it looks like, and what is expected."""
+    """No wire format recognises the value. The error says where it is, what it looks like, and what is expected."""
 
     def __init__(self, seen: str) -> None:
-        self.seen = seen
         super().__init__(f"unknown message format: {seen}")
 
 

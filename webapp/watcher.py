@@ -36,14 +36,12 @@ class Watcher:
         self._backlog: list[TranscriptFile] = []
         self._busy: set[Path] = set()
         self._threads: list[threading.Thread] = []
-        self._scanned = threading.Event()
 
     def start(self) -> None:
         """Start following; the first scan and the backlog run in the background."""
         if self._threads:
             return
         self._stop.clear()
-        self._scanned.clear()
         for name, run in (
             ("changes", self._find_changes),
             ("live files", self._work_live),
@@ -63,11 +61,6 @@ class Watcher:
         self._threads.clear()
         self.following.forget_all()
 
-    @property
-    def running(self) -> bool:
-        """Return True while changes are followed."""
-        return bool(self._threads) and not self._stop.is_set()
-
     def reread(self, path: Path) -> None:
         """Read a file as if it had changed."""
         self._changed([path])
@@ -77,15 +70,6 @@ class Watcher:
             for path in paths:
                 (self._live if self.following.knows(path) else self._new)[path] = None
             self._ready.notify_all()
-
-    def wait_until_idle(self, timeout_seconds: float = 30.0) -> bool:
-        """Wait until scan and backlog are done and no file is being read; for tests."""
-        if not self._scanned.wait(timeout_seconds):
-            return False
-        with self._ready:
-            return self._ready.wait_for(
-                lambda: not (self._live or self._new or self._backlog or self._busy), timeout=timeout_seconds
-            )
 
     # -- finding changes
 
@@ -106,7 +90,6 @@ class Watcher:
         files = self.following.discover()
         with self._ready:
             self._backlog = files[::-1]
-            self._scanned.set()
             self._ready.notify_all()
 
     def _waiting(self) -> set[Path]:

@@ -42,7 +42,6 @@ class NoUserMessageFits(ScoringError):
     """The system messages leave no room for any user message, so nothing could be sent (X6)."""
 
     def __init__(self, system_tokens: int, available: int) -> None:
-        self.system_tokens, self.available = system_tokens, available
         super().__init__(
             f"no user message, even cut, fits in the {available - system_tokens:,} tokens that the system prompt "
             f"({system_tokens:,}) leaves of the {available:,} available; shorten the system prompt or choose a model "

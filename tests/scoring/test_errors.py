@@ -29,4 +29,3 @@ class TestErrors:
         assert InvalidSettings([Fault("a", "x")]).faults == (Fault("a", "x"),)
         assert InvalidList(["x"]).problems == ("x",)
         assert MalformedMessage(3, "x").index == 3
-        assert UnknownFormat("x").seen == "x"

@@ -71,7 +71,7 @@ class ModelClient:
                 reply = await self._attempt(http, question)
                 spent = spent.plus(reply.usage)
                 if reply.failure is None or not reply.failure.is_temporary or attempt >= self._attempts:
-                    return replace(reply, attempts=attempt, usage=spent)
+                    return replace(reply, usage=spent)
                 asked = reply.failure.wait_seconds
                 await asyncio.sleep(min(LONGEST_WAIT_SECONDS, pause if asked is None else asked))
                 pause *= 2

@@ -74,5 +74,4 @@ class Reply:
     text: str = ""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
-    attempts: int = 1
     failure: Failure | None = None

@@ -147,6 +147,11 @@ class TestOneAtATime:
         assert list(first.app.verify()) == []
 
 
+def is_following(worker: RunningServer) -> bool:
+    """Return whether a worker follows transcripts."""
+    return bool(worker.app.watcher._threads)
+
+
 class TestFollowing:
     """The transcripts of a machine."""
 
@@ -157,13 +162,13 @@ class TestFollowing:
         monkeypatch.setattr("webapp.services.session.leases.RETRY_SECONDS", 0.05)
         shared = replace(config, follow=True, queue=queue_url)
         first, second = RunningServer(shared), RunningServer(shared)
-        until(lambda: first.app.watcher.running or second.app.watcher.running)
-        follows, waits = (first, second) if first.app.watcher.running else (second, first)
-        assert not waits.app.watcher.running
+        until(lambda: is_following(first) or is_following(second))
+        follows, waits = (first, second) if is_following(first) else (second, first)
+        assert not is_following(waits)
         follows.close()
-        until(lambda: waits.app.watcher.running)
+        until(lambda: is_following(waits))
         waits.close()
-        assert not follows.app.watcher.running
+        assert not is_following(follows)
 
     @pytest.mark.parametrize("differs", ["machine", "user"])
     def test_is_done_for_each_machine_and_user(
@@ -180,7 +185,7 @@ class TestFollowing:
         home.mkdir()
         second = replace(first, env={"HOME": str(home)}) if differs == "user" else first
         running.append(RunningServer(second))
-        until(lambda: all(one.app.watcher.running for one in running))
+        until(lambda: all(map(is_following, running)))
         for one in running:
             one.close()
 

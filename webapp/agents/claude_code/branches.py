@@ -68,10 +68,6 @@ class LiveTree:
     def __contains__(self, row_id: str) -> bool:
         return row_id in self._parent
 
-    def path(self) -> tuple[str, ...]:
-        """Return the live rows, in order of arrival."""
-        return tuple(self._path)
-
     def is_live(self, row_id: str) -> bool:
         """Return whether a delivered row is live."""
         return row_id in self._place

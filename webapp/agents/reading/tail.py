@@ -48,8 +48,6 @@ class Line:
 class Restarted:
     """The file was cut off or replaced: lines count from 1 again, and a new decoder is needed."""
 
-    reason: str
-
 
 Item = Line | Problem | Restarted
 
@@ -232,9 +230,9 @@ class FileTail:
         position = self._position = self.position
         splitter, self._splitter = self._splitter, None
         head, end, size = _ends(file, position.offset)
-        if reason := _changed(position, head, end, size):
+        if not _continues(position, head, end, size):
             self._position, splitter, head, end = FilePosition(), None, b"", b""
-            yield Restarted(reason)
+            yield Restarted()
         if splitter is None or splitter.pending <= _KEEP_PENDING or size < self._at:
             splitter, self._at = Splitter(self._position, head, end, self._max), self._position.offset
         self._splitter = splitter
@@ -252,13 +250,11 @@ class FileTail:
                 break
 
 
-def _changed(position: FilePosition, head: bytes, end: bytes, size: int) -> str | None:
-    """Return why the file must be reread from the start, or None to continue."""
-    if size < position.offset:
-        return f"the file was cut off: {position.offset:,} bytes were read, {size:,} are left"
-    if position.offset and position.fingerprint != _fingerprint(head, end):
-        return "the file was replaced by another one"
-    return None
+def _continues(position: FilePosition, head: bytes, end: bytes, size: int) -> bool:
+    """Return whether the file still begins with what was read: it was neither cut off nor replaced."""
+    return size >= position.offset and (
+        position.offset == 0 or position.fingerprint == _fingerprint(head, end)
+    )
 
 
 def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
@@ -327,7 +323,7 @@ def catch_up(path: Path, position: FilePosition, decoder: LineDecoder) -> bool:
     try:
         with open_file(path) as file:
             head, end, size = _ends(file, position.offset)
-            if _changed(position, head, end, size):
+            if not _continues(position, head, end, size):
                 return False
             file.seek(0)
             left, splitter = position.offset, Splitter()

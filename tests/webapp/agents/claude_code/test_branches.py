@@ -13,6 +13,11 @@ from webapp.agents.claude_code.branches import LiveTree, Node, live_path
 ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2), st.booleans()), max_size=30)
 
 
+def path(tree: LiveTree) -> tuple[str, ...]:
+    """Return the live rows of a tree, in order of arrival."""
+    return tuple(tree._path)
+
+
 class TestALiveTree:
     """The path of live rows, updated with each row."""
 
@@ -28,7 +33,7 @@ class TestALiveTree:
             round_id = f"call {n // 5}" if round_number else None
             before = tree.add(name, parent, round_id)
             nodes.append(Node(name, tree.parent_of(name), round_id))
-            assert list(tree.path()) == live_path(nodes)
+            assert list(path(tree)) == live_path(nodes)
             assert before is None or [*before, name] == live_path(nodes)
 
     @given(ROWS, st.randoms(use_true_random=False))
@@ -52,15 +57,15 @@ class TestALiveTree:
                 if tree is shuffled:
                     context = context if live is None else set(live)
                     context |= {name} if not skipped and tree.is_live(name) else set()
-                    assert context == set(tree.path())
-        assert set(shuffled.path()) == set(ordered.path())
+                    assert context == set(path(tree))
+        assert set(path(shuffled)) == set(path(ordered))
 
     def test_takes_in_a_parent_that_comes_late(self) -> None:
         """The child stays, and the conversation goes on from it."""
         tree = LiveTree()
         for name, parent in [("u", None), ("child", "parent"), ("parent", "u"), ("next", "child")]:
             assert tree.add(name, parent) is None
-        assert set(tree.path()) == {"u", "child", "parent", "next"}
+        assert set(path(tree)) == {"u", "child", "parent", "next"}
 
     def test_leaves_a_late_row_of_another_branch_out(self) -> None:
         """The conversation went back before the branch's last row was written."""
@@ -78,7 +83,7 @@ class TestALiveTree:
             ("u", None, None), ("a", "u", "r"), ("b", "a", "r"), ("b1", "b", "r"), ("a1", "a", "r"), ("c", "b1", "s"),
         ]:  # fmt: skip
             assert tree.add(name, parent, round_id) is None
-        assert tree.path() == ("u", "a", "b", "b1", "a1", "c")
+        assert path(tree) == ("u", "a", "b", "b1", "a1", "c")
 
     def test_goes_through_skipped_rows(self) -> None:
         """A child of a skipped row is a child of the row above; a skipped root continues the path."""
@@ -87,7 +92,7 @@ class TestALiveTree:
         assert tree.add("u", "p") is None
         tree.link("q", None)
         assert tree.add("v", "q") is None
-        assert tree.path() == ("u", "v")
+        assert path(tree) == ("u", "v")
 
     def test_survives_rows_that_are_their_own_parents(self) -> None:
         """A cycle of skipped rows counts as an unknown parent."""
@@ -96,7 +101,7 @@ class TestALiveTree:
         tree.link("x", "y")
         tree.link("y", "x")
         assert tree.add("v", "x") is None
-        assert tree.path() == ("u", "v")
+        assert path(tree) == ("u", "v")
 
 
 class TestLivePath:

@@ -47,6 +47,8 @@ class Place:
         following = (app or self.app).watcher.following
         return sum(following.read_new(file) for file in following.discover())
 
-    def texts(self) -> list[str]:
-        """Return the texts of the session, oldest first."""
-        return [m.text for m in self.app.messages.page(NAME, MessagesQuery(sort="oldest")).messages]
+    def texts(self, session: str = NAME) -> list[str]:
+        """Return the texts of a session, oldest first; none before it exists."""
+        if self.app.store.sessions.find(session) is None:
+            return []
+        return [m.text for m in self.app.messages.page(session, MessagesQuery(sort="oldest")).messages]
