@@ -57,7 +57,7 @@ class Invalid(CoppiceError):
 
 
 def refuse_unknown(field: str, value: str, allowed: Collection[str]) -> None:
-    """Raise Invalid, with the allowed values, if the value of a field is none of them."""
+    """Raise Invalid, with the allowed values, if the value of a field is not one of them."""
     if value not in allowed:
         raise Invalid(f"bad value for {field}; expected one of {', '.join(allowed)}, got {value}", field)
 

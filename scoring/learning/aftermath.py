@@ -1,4 +1,4 @@
-"""The aftermath of losing context: what an agent reads, runs, meets and is told again in the model calls after it.
+"""The aftermath of losing context: the reads, commands, errors and statements that the next model calls repeat.
 
 A window is the first `STEPS` steps after an event, or those up to the next event. A step is an answer of the model with
 the outputs of its calls. Baseline windows, of the same length and without an event, are counted in the same way, each
@@ -20,7 +20,7 @@ STEPS = 20
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """The repetitions after one event, within `steps` steps and `messages` messages.
+    """The repetitions after one event, within `steps` steps.
 
     `files`, `commands`, `errors` and `said` are counted once each. `tokens` is what was appended before the first call
     that does new work; None if there was none. The window of a `complete` one has ended.
@@ -32,7 +32,6 @@ class Aftermath:
     said: int
     tokens: int | None
     steps: int
-    messages: int
     complete: bool
 
 
@@ -69,10 +68,8 @@ class _Window:
     tokens: int = 0
     works: bool = False
     steps: int = 0
-    messages: int = 0
 
     def add(self, repeats: Repeats, tokens: int) -> None:
-        self.messages += 1
         self.files |= repeats.files
         self.commands |= repeats.commands
         for lines in repeats.errors:
@@ -85,7 +82,7 @@ class _Window:
     def found(self, complete: bool) -> Aftermath:
         return Aftermath(
             len(self.files), len(self.commands), self.errors, self.said, self.tokens if self.works else None,
-            self.steps, self.messages, complete,
+            self.steps, complete,
         )  # fmt: skip
 
 

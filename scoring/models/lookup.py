@@ -192,7 +192,7 @@ def _adjusted(spelled: str, found: ModelLimits) -> ModelLimits:
         if found.input_price is not None and (other_price or hosted):
             found = replace(_priced(found, None), source=f"{found.source}; prices unknown")
         elif _is_regional(spelled, found):
-            found = _dearer(found, _REGIONAL_TIMES)
+            found = _with_regional_prices(found)
     elif not found.known:
         found = _with_stated_window(spelled, found)
     if not found.own and costs_nothing(spelled):
@@ -236,7 +236,7 @@ def _is_hosted(spelled: str, found: ModelLimits) -> bool:
     makers = next((names for word, names in _MAKERS.items() if found.name.startswith(word)), None)
     hosts, model = _hosts(spelled), spelled.lower().rpartition("/")[2]
     elsewhere = _BEDROCK.match(model) is not None or not _HOSTS.isdisjoint(hosts)
-    if found.input_price is None:  # nobody has a price for all hosts: whoever packed the weights is no host
+    if found.input_price is None:  # there is no price for all hosts, and who packed the weights is not a host
         return elsewhere
     return makers is not None and (elsewhere or not makers.issuperset(hosts))
 
@@ -257,11 +257,15 @@ def _is_regional(spelled: str, found: ModelLimits) -> bool:
     return unnumbered or version >= _REGIONAL_FROM[place["maker"]]
 
 
-def _dearer(row: ModelLimits, times: float) -> ModelLimits:
-    """Return a row with its prices multiplied."""
+def _with_regional_prices(row: ModelLimits) -> ModelLimits:
+    """Return a row with the prices of an endpoint of a region."""
     prices = {name: getattr(row, name) for name in _PRICES}
-    more: dict[str, Any] = {n: None if p is None else round(p * times, 6) for n, p in prices.items()}
-    return replace(row, source=f"{row.source}; a region of Bedrock costs {times} times as much", **more)
+    more: dict[str, Any] = {
+        n: None if p is None else round(p * _REGIONAL_TIMES, 6) for n, p in prices.items()
+    }
+    return replace(
+        row, source=f"{row.source}; a region of Bedrock costs {_REGIONAL_TIMES} times as much", **more
+    )
 
 
 def name_at(provider: str, model: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from webapp.store.engine import Subject
 from webapp.store.sql import upsert
 
-# No lease is taken for longer, by clocks that agree within seconds. One beyond that was left behind while the clock was
-# wrong; whoever holds such a one renews it by the corrected clock.
+# No lease is taken for longer, by clocks that agree within seconds. A longer one was taken while a clock was wrong; its
+# holder, if it still runs, renews it by the corrected clock.
 LONGEST_MS = 60_000
 
 

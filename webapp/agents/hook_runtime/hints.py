@@ -67,7 +67,7 @@ def read(session: str, kind: str, within: str | None = None) -> dict[str, object
 
 
 def text(hint: dict[str, object], name: str) -> str:
-    """Return a text of a file; "" if it is missing or is no text, because an agent is told what it says."""
+    """Return a text of a file to pass on to an agent; "" if it is missing or not a text."""
     value = hint.get(name)
     return value if isinstance(value, str) else ""
 

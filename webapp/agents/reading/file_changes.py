@@ -1,6 +1,6 @@
 """Changes of files below some folders, as they happen.
 
-The system reports them (through watchfiles). If it cannot, and every `rescan` seconds to be sure, a walk over the
+The system reports them (through watchfiles). If it cannot, and every `RESCAN_SECONDS` to be sure, a walk over the
 folders finds them. Folders can appear later, with files in them. Nothing is opened.
 """
 
@@ -19,6 +19,7 @@ from webapp.agents.reading.finding import walk
 log = logging.getLogger(__name__)
 
 FALLBACK_SECONDS = 2.0
+RESCAN_SECONDS = 30.0
 # The error that ends the reports when a file changes whose name is not UTF-8; new reports can begin behind it.
 UNDECODABLE = "Unable to decode path"
 # A change is reported after one or two of these without another one.
@@ -62,46 +63,38 @@ class Snapshot:
         return found
 
 
-def changes(
-    roots: Sequence[Path],
-    endings: tuple[str, ...],
-    stop: threading.Event,
-    *,
-    poll: float | None = None,
-    rescan: float = 30.0,
-) -> Iterator[set[Path]]:
+def changes(roots: Sequence[Path], endings: tuple[str, ...], stop: threading.Event) -> Iterator[set[Path]]:
     """Yield sets of files that changed and have one of the endings, until `stop` is set. The first set is all of them.
 
-    With `poll`, walk at this interval in seconds instead of waiting for reports (network drives, exhausted watches).
-    Deleted files are not included. A set can include files that did not change; a change is missed for at most
-    `rescan` seconds.
+    Where the system reports no changes (exhausted watches), the folders are walked every `FALLBACK_SECONDS`. Deleted
+    files are not included. A set can include files that did not change; a change is missed for at most
+    `RESCAN_SECONDS`.
     """
     snapshot = Snapshot(roots, endings)
     if found := snapshot.changed():
         yield found
+    has_reports = True
     while not stop.is_set():
-        if poll is None:
+        if has_reports:
             try:
-                yield from _reported(roots, stop, snapshot, rescan)
+                yield from _reported(roots, stop, snapshot)
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
-                if UNDECODABLE not in str(error):
+                has_reports = UNDECODABLE in str(error)
+                if not has_reports:
                     log.warning(
                         "changes are not reported by the system; looking every few seconds instead: %s", error
                     )
-                    poll = FALLBACK_SECONDS
-        stop.wait(poll or FALLBACK_SECONDS)
+        stop.wait(FALLBACK_SECONDS)
         if not stop.is_set() and (found := snapshot.changed()):
             yield found
 
 
-def _reported(
-    roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot, rescan: float
-) -> Iterator[set[Path]]:
+def _reported(roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot) -> Iterator[set[Path]]:
     """Yield changes as the system reports them, until a root appears or vanishes."""
     there = [root for root in roots if root.is_dir()]
     if not there:
-        stop.wait(min(1.0, rescan))
+        stop.wait(1.0)
         if any(root.is_dir() for root in roots):
             yield snapshot.changed()
         return
@@ -112,7 +105,7 @@ def _reported(
     ):  # fmt: skip
         if found := snapshot.files(batch):
             yield found
-        if time.monotonic() - looked >= rescan:
+        if time.monotonic() - looked >= RESCAN_SECONDS:
             looked = time.monotonic()
             if missed := snapshot.changed() - found:
                 yield missed

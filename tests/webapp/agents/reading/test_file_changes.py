@@ -22,13 +22,13 @@ from webapp.agents.reading.file_changes import Snapshot, changes
 class Watching:
     """A watch running in a thread."""
 
-    def __init__(self, roots: list[Path], poll: float | None) -> None:
+    def __init__(self, roots: list[Path]) -> None:
         self._stop, self._found = threading.Event(), Queue[set[Path] | None]()
-        self._thread = threading.Thread(target=self._run, args=(roots, poll), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(roots,), daemon=True)
         self._thread.start()
 
-    def _run(self, roots: list[Path], poll: float | None) -> None:
-        for found in changes(roots, (".jsonl",), self._stop, poll=poll, rescan=0.5):
+    def _run(self, roots: list[Path]) -> None:
+        for found in changes(roots, (".jsonl",), self._stop):
             self._found.put(found)
         self._found.put(None)
 
@@ -46,14 +46,30 @@ class Watching:
         return not self._thread.is_alive()
 
 
-@pytest.fixture(params=[None, 0.05], ids=["told", "polling"])
-def watching(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Watching]:
+def refuse(*_: object, **__: object) -> Iterator[set[object]]:
+    """Report nothing, like a system that has no watches left."""
+    raise OSError("no space left on device")
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walk over the folders often."""
+    monkeypatch.setattr(watch, "FALLBACK_SECONDS", 0.05)
+    monkeypatch.setattr(watch, "RESCAN_SECONDS", 0.5)
+
+
+@pytest.fixture(params=["told", "polling"])
+def watching(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Watching]:
     """A watch on a folder that exists and one that does not."""
+    if request.param == "polling":
+        monkeypatch.setattr(watch, "watch", refuse)
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "old.jsonl").write_text("{}\n")
-    watch = Watching([tmp_path / "here", tmp_path / "later" / "deep"], request.param)
-    yield watch
-    assert watch.stop()
+    made = Watching([tmp_path / "here", tmp_path / "later" / "deep"])
+    yield made
+    assert made.stop()
 
 
 class TestAWatch:
@@ -82,20 +98,6 @@ class TestAWatch:
         assert watching.until(path)
 
 
-def test_polls_without_notifications(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the system has no watches left, the folders are polled."""
-
-    def refuse(*_: object, **__: object) -> Iterator[set[object]]:
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr(watch, "watch", refuse)
-    monkeypatch.setattr(watch, "FALLBACK_SECONDS", 0.05)
-    watching = Watching([tmp_path], None)
-    (tmp_path / "a.jsonl").write_text("{}\n")
-    assert watching.until(tmp_path / "a.jsonl")
-    assert watching.stop()
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 def test_goes_on_after_a_name_that_is_not_utf8(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -108,8 +110,7 @@ def test_goes_on_after_a_name_that_is_not_utf8(
         return watchfiles.watch(*roots, **options)
 
     monkeypatch.setattr(watch, "watch", counted)
-    monkeypatch.setattr(watch, "FALLBACK_SECONDS", 0.05)
-    watching = Watching([tmp_path], None)
+    watching = Watching([tmp_path])
     for n in range(2):
         begun.get(timeout=PATIENCE)
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")).write_text("{}\n" * (n + 1))
