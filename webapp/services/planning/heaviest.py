@@ -16,7 +16,7 @@ from webapp.services.planning.answers import GroupMember, GroupMembers, Heaviest
 from webapp.services.planning.planning import Planning
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
-from webapp.services.session.session import Scale
+from webapp.services.session.scale import Scale
 
 SHOWN = 6
 MEMBERS = 500

@@ -9,7 +9,7 @@ from webapp.services.planning.answers import Call, Fate, Message
 from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.cards import read_card
 from webapp.services.session.replacements import Replacement, sent_tokens
-from webapp.services.session.session import Scale
+from webapp.services.session.scale import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
 from webapp.store.operations import Detail, RemovalReason

@@ -28,7 +28,8 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.limits import Limits
 from webapp.services.session.prompt_cache import CacheState
-from webapp.services.session.session import Scale, Session
+from webapp.services.session.scale import Scale
+from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
 

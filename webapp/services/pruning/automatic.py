@@ -27,7 +27,8 @@ from webapp.services.pruning.plan_summaries import PlanSummaries, PreparedSummar
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
-from webapp.services.session.session import Scale, Session
+from webapp.services.session.scale import Scale
+from webapp.services.session.session import Session
 
 log = logging.getLogger(__name__)
 # After an attempt that gained too little, the context has to grow by this share before the next one.

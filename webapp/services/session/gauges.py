@@ -28,7 +28,8 @@ from webapp.services.session.answers import (
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.limits import Limits
 from webapp.services.session.proxy_state import PROXY, is_proxied
-from webapp.services.session.session import Scale, Session, SessionContext
+from webapp.services.session.scale import Scale
+from webapp.services.session.session import Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
 from webapp.services.session.verdicts import verdict_for

@@ -19,7 +19,8 @@ from webapp.bodies import SessionChange
 from webapp.services.ingest.answers import BriefStats
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of, source_label
-from webapp.services.session.session import Scale, Session
+from webapp.services.session.scale import Scale
+from webapp.services.session.session import Session
 from webapp.services.session.state import SessionState
 from webapp.store.sessions import COLUMNS, SessionRow
 
