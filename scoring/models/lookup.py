@@ -167,16 +167,16 @@ def _with_tokenizer(default: ModelLimits, rows: Keyed, key: Key) -> ModelLimits:
     """
     if not key[0]:
         return default
-    kindred = [
+    of_maker = [
         (tuple(map(int, numbers)), row)
         for (words, numbers), row in rows
         if words[0] == key[0][0] and numbers and all(map(_VERSION.fullmatch, numbers))
     ]
-    if not kindred:
+    if not of_maker:
         return default
     asked = tuple(int(one) for one in key[1] if _VERSION.fullmatch(one))
-    before = [one for one in kindred if one[0] <= asked or not asked]
-    _, nearest = max(before, key=itemgetter(0)) if before else min(kindred, key=itemgetter(0))
+    before = [one for one in of_maker if one[0] <= asked or not asked]
+    _, nearest = max(before, key=itemgetter(0)) if before else min(of_maker, key=itemgetter(0))
     return replace(default, encoding=nearest.encoding, token_factor=nearest.token_factor)
 
 
