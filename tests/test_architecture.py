@@ -63,7 +63,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     # A process of its own; of the services it shares the copies of calls, the keys of messages, the names of
     # sessions and the clock; scoring decides what belongs together.
     "webapp.proxy": (
-        "scoring.units",
+        "scoring.messages",
         "webapp.services.proxied.call_copy",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",
@@ -239,7 +239,7 @@ class TestTheTable:
             ("webapp__store__log", "def f():\n    from webapp.services import prune", "webapp.services"),
             ("webapp__routes__api", "from scoring.planning.plan import plan_prune", "scoring.planning.plan"),
             ("webapp__services__prune", "import webapp.tokenizers", "webapp.tokenizers"),
-            ("webapp__bus", "import scoring.units", "scoring.units"),
+            ("webapp__bus", "import scoring.messages", "scoring.messages"),
             ("webapp__client", "import flask", "flask"),
             ("webapp__services__prune", "import sqlite_utils", "sqlite_utils"),
         ],

@@ -17,10 +17,9 @@ from scoring.counted import counted
 from scoring.errors import ScoringError
 from scoring.formats import repair
 from scoring.history import is_compacted
-from scoring.messages import Message, Text, ToolResult
+from scoring.messages import Message, Text, ToolResult, Units, has_own_words, links_of
 from scoring.summary import CUT, HEAD_CHARS, TAIL_CHARS, Summary, cut_message, shortened, without_media
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
-from scoring.units import Units, has_own_words, links_of
 
 MIN_RECENT = 6
 # Protected messages are cut to these sizes, one after the other: head and tail in characters.

@@ -18,9 +18,8 @@ from scoring.history import tool_traces as tracing
 from scoring.history.content import Content, content_of
 from scoring.history.cues import COMPACTION, NO_CUES, Cues, cues_of, cues_of_text, cues_without_content
 from scoring.history.tool_traces import Traces
-from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, ties_of
 from scoring.settings import Lexicon
-from scoring.units import ties_of
 
 _JSON_BLANKS = " \t\n\r"
 # `json.loads` without its search for blanks, which takes longer than parsing the arguments of most calls.

@@ -21,12 +21,11 @@ from scoring.history.feature_cache import FEATURES
 from scoring.history.features import Features, analyse, analyse_text, rated, text_of
 from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import TaskCounts, settings_for
-from scoring.messages import Message
+from scoring.messages import Message, Units
 from scoring.settings import AUTO, FORESIGHT, STRATEGIES, Settings, lexicon_of
 from scoring.signals import SIGNALS
 from scoring.signals.relevance import QUESTION_WORDS
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens, estimate_text_tokens
-from scoring.units import Units
 
 # Every stage uses the traces of messages, and has a setting of its name.
 _STAGE_SETTINGS = tuple(one.name for one in fields(Settings) if one.name.startswith("stage_"))

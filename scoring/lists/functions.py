@@ -20,13 +20,12 @@ from scoring.counted import counted
 from scoring.formats import decode, encode, flat_texts, is_bound_to_history, without_bound_thoughts
 from scoring.history import History, counter_of, reads_content, settings_for
 from scoring.lists.pruning import prune
-from scoring.messages import Message, Role, message
+from scoring.messages import Message, Role, message, units_of
 from scoring.models import find_model
 from scoring.planning import OverBudget
 from scoring.planning.score import score
 from scoring.settings import BLUEPRINT, Settings
 from scoring.tokens import TokenCounter
-from scoring.units import units_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring import units
 from scoring.formats import decode
-from scoring.messages import Message
+from scoring.messages import Message, has_own_words, units
 from scoring.tokens import TokenCounter, counting, estimate_tool_tokens
-from scoring.units import has_own_words
 
 AnyMessage = Message | Mapping[str, Any]
 

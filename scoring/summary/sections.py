@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from scoring.machine_made import is_continuation, is_interruption
-from scoring.messages import Message
+from scoring.messages import Message, is_continuation, is_interruption
 from scoring.summary.exact_values import ERROR_WORTH, error_lines, values
 from scoring.summary.files import READ, described, files_touched
 from scoring.summary.sentences import (

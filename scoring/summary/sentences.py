@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scoring.machine_made import is_machine_made, own_words
-from scoring.messages import REMINDER, Message, Text
+from scoring.messages import REMINDER, Message, Text, is_machine_made, own_words
 from scoring.summary.task_lists import open_titles
 
 SCANNED = 20_000  # characters of one text that are searched: its beginning and its end

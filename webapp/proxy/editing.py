@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from scoring.units import Links, Units
+from scoring.messages import Links, Units
 from webapp.proxy.json_text import Place, members, spliced, value_at, written
 from webapp.proxy.links import calls_of, links_in, objects_in, results_of
 from webapp.services.proxied.keys import CACHE_MARK, Protocol, followed_answer, is_thought, keys_of

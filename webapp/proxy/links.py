@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scoring.units import Links, ties_in
+from scoring.messages import Links, ties_in
 from webapp.services.proxied.keys import answer_kind
 
 _REASONING, _REFERENCE, _PROGRAM = "reasoning", "item_reference", "program"

@@ -27,8 +27,7 @@ from scoring.history.cues.speech import (
     cues_of_speech,
 )
 from scoring.history.cues.topics import ORDERED, PERMITTING, REVISING, cues_of_topic
-from scoring.machine_made import is_machine_made
-from scoring.messages import Message, Text
+from scoring.messages import Message, Text, is_machine_made
 
 
 class Cues(NamedTuple):

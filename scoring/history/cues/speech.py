@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from scoring.history.content.words import UNSPACED
-from scoring.machine_made import is_machine_made
+from scoring.messages import is_machine_made
 
 # The letters of `Cues.speech`.
 MACHINE_MADE, RULE, STRICT, ABOUT_ONESELF, SHORT, CORRECTION = "m", "r", "R", "o", "s", "c"

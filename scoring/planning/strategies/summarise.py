@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from scoring.budget import LEAST_TO_COVER, share_of
+from scoring.messages import waiting
 from scoring.planning.strategies import score
 from scoring.planning.strategies.contract import Choice, Cover, StrategyInput, Why
-from scoring.units import waiting
 
 # Summaries of real sessions took 2.2 to 4.4 tokens for each word written (paths and values take many), and never more
 # than 3.3 for each word allowed. So a summary is cut to its reserve only if it is denser than all of those.

@@ -18,12 +18,11 @@ from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.formats import FORMATS, decode, encode, repair, validate
 from scoring.history import History
 from scoring.lists import prune
-from scoring.messages import Message, Text
+from scoring.messages import Message, Text, has_own_words, units_of
 from scoring.planning.strategies import STRATEGIES
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from scoring.summary import Summary
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
-from scoring.units import has_own_words, units_of
 from tests.scoring.builders import BALANCED, any_messages, model, user
 from tests.scoring.formats.lists import conversations
 from tests.scoring.lists.talks import talks

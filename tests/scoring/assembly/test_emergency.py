@@ -9,10 +9,9 @@ import pytest
 from scoring.assembly import emergency
 from scoring.assembly.emergency import NoUserMessageFits, SystemTooLarge, relieve
 from scoring.formats import decode, encode, repair
-from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
+from scoring.messages import Media, Message, Text, ToolCall, ToolResult, has_own_words, message
 from scoring.summary import Summary
 from scoring.tokens import estimate_message_tokens
-from scoring.units import has_own_words
 from tests.scoring.builders import calls, in_letters, model, results, system, user
 
 LONG = "word " * 3_000

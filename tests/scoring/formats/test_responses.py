@@ -11,8 +11,7 @@ from pydantic import TypeAdapter
 
 from scoring.errors import MalformedMessage
 from scoring.formats import decode, encode, repair, validate
-from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, message
-from scoring.units import units_of
+from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, message, units_of
 from tests.scoring.formats.lists import PNG, conversations
 from tests.shared import shared_files
 

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from scoring.formats import decode, flat_texts
 from scoring.history.history import History
-from scoring.messages import Message
+from scoring.messages import Message, units_of
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from scoring.tokens import ESTIMATOR, TokenCounter
 from scoring.tokens.counting import MESSAGE_OVERHEAD
-from scoring.units import units_of
 from tests.scoring.builders import BALANCED, any_messages, calls, history_of, results, system, user
 
 

@@ -18,8 +18,7 @@ from scoring import (
 )
 from scoring.formats import decode
 from scoring.lists.wire_objects import as_messages
-from scoring.messages import Media, Message, Text, ToolResult
-from scoring.units import has_own_words
+from scoring.messages import Media, Message, Text, ToolResult, has_own_words
 from tests.scoring.builders import any_messages, calls, in_letters, model, results, user
 
 CHAT: list[dict[str, Any]] = [

@@ -10,10 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scoring.errors import InvalidSettings
-from scoring.messages import Message
+from scoring.messages import Message, has_own_words, units_of
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
 from scoring.settings import BLUEPRINT, FORESIGHT, STRATEGY_NAMES, Settings
-from scoring.units import has_own_words, units_of
 from tests.scoring.builders import (
     BALANCED,
     any_messages,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.formats import decode
-from scoring.units import Units, units_of
+from scoring.messages import Units, units_of
 from tests.webapp.proxy.conftest import Way
 from tests.webapp.proxy.edit_files import script
 from tests.webapp.proxy.edits import ANTHROPIC, CHAT, DROP, RESPONSES, sent, user

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scoring.counted import counted
+from scoring.messages import Units, waiting
 from scoring.tokens import Certainty
-from scoring.units import Units, waiting
 from webapp.errors import Conflict, NotFound, refuse_unknown
 from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
 from webapp.services.planning.message_rows import out_answer

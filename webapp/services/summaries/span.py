@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from scoring.history import is_compacted
-from scoring.messages import REMINDER, Message
+from scoring.messages import REMINDER, Message, Units, links_of, waiting
 from scoring.summary import Summary, Surroundings, covering, is_request
 from scoring.tokens import TokenCounter
-from scoring.units import Units, links_of, waiting
 from webapp.services.context.pruned_view import ViewItem
 from webapp.services.session.stored_messages import read_features
 from webapp.services.session.times import iso

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from scoring.formats import FORMATS, decode, encode, validate
 from scoring.history import History, reads_traces
 from scoring.lists import prune
-from scoring.messages import Message, ToolCall
+from scoring.messages import Message, ToolCall, units_of
 from scoring.planning.fit import fit
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.stages import STAGES
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES, Settings
 from scoring.tokens import estimate_message_tokens
-from scoring.units import units_of
 from tests.scoring.builders import any_messages, left_by, model, user
 from tests.scoring.planning.stages.sessions import OFF, file_text, ran, read, sessions, wrote
 from tests.scoring.planning.stages.sessions import STAGES as ANY_STAGES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import islice
 
+from scoring.messages import units_of
 from scoring.tokens import estimate_message_tokens
-from scoring.units import units_of
 from webapp.services.catalog.demo_script import steps
 
 

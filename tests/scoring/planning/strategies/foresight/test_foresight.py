@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from scoring.formats import FORMATS, decode, encode, validate
 from scoring.formats.repairs import repair
 from scoring.history import Features, History
-from scoring.messages import Message, message
+from scoring.messages import Message, message, units_of
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.score import HIGHEST
 from scoring.settings import FORESIGHT, STRATEGY_NAMES, Settings
-from scoring.units import units_of
 from tests.scoring.builders import any_messages, calls, left_by, model, results, system, user
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from scoring.messages import Media, Message, Text, ToolCall
+from scoring.messages.parts import Media, Message, Text, ToolCall
 
 # The type of a wire object for isinstance; for a dict it only compares the type.
 _OBJECT = (dict, Mapping)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 
 from scoring.formats import decode
-from scoring.messages import Message, Text, ToolCall, ToolResult, message
-from scoring.units import (
+from scoring.messages import (
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
     is_reasoning_only,
     links_of,
+    message,
     units_of,
     waiting,
 )
