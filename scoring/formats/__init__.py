@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import openai
-from scoring.formats.anthropic import document_text
 from scoring.formats.base import Decoded, Format, gathered_sources, turns_of, written_parts
 from scoring.formats.checks import opening_place, readable
+from scoring.formats.contents import parts_in
 from scoring.formats.media import DETAILS, Source, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered, same_part
 from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, call_input, json_text, json_type
@@ -376,7 +376,6 @@ __all__ = [
     "could_be",
     "decode",
     "decode_readable",
-    "document_text",
     "encode",
     "flat_texts",
     "gathered_sources",
@@ -392,6 +391,7 @@ __all__ = [
     "note_calls",
     "numbered",
     "opening",
+    "parts_in",
     "recognise",
     "repair",
     "source_of",

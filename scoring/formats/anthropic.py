@@ -12,20 +12,25 @@ from typing import Any
 from scoring.formats.anthropic_rules import PROVIDER_CALLS, problems_of
 from scoring.formats.base import Format
 from scoring.formats.blocks import has_bound_thoughts, joined_text, text_or_blocks
+from scoring.formats.contents import MARKERS, parts_in
 from scoring.formats.media import Source, media_in, placeholder, source_of
 from scoring.formats.patching import patch_blocks
-from scoring.formats.reading import OBJECT, Place, call_input, first_tool, string, surest, words_in
+from scoring.formats.reading import OBJECT, Place, call_input, first_tool, string, surest
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+# Results with blocks like those of messages; those of the provider's own tools have objects of other shapes.
+_RESULTS = ("tool_result", "mcp_tool_result")
 _OWN_BLOCKS = (
     *_CALLS,
-    "tool_result",
+    *MARKERS,
     "thinking",
     "redacted_thinking",
-    "mcp_tool_result",
-    "web_search_tool_result",
     "compaction",
+    "container_upload",
+    "search_result",
+    "tool_addition",
+    "mcp_tool_listing",
 )
 _OWN_FIELDS = (
     "anthropic_version",
@@ -63,11 +68,16 @@ def _certainty(item: Any) -> float:
     if not isinstance(content, list):
         return 0.0
     types = [b.get("type") for b in content if isinstance(b, Mapping)]
-    if any(t in _OWN_BLOCKS for t in types) or any(isinstance(b, Mapping) and "source" in b for b in content):
+    if any(map(_is_own_block, types)) or any(isinstance(b, Mapping) and "source" in b for b in content):
         return 0.97
     if any(isinstance(b, Mapping) and "cache_control" in b for b in content):
         return 0.7
     return 0.45 if types and all(t == "text" for t in types) else 0.1
+
+
+def _is_own_block(kind: Any) -> bool:
+    """Return whether only this format has a block of such a type."""
+    return kind in _OWN_BLOCKS or string(kind).endswith("tool_result")
 
 
 def read(place: Place, item: Any) -> Message:
@@ -105,29 +115,21 @@ def _parts(place: Place, block: Any) -> list[Part]:
         return [ToolCall(call_id, name, place.json(block.get("input") or {}, "a call's input"))]
     if kind.endswith("tool_result"):
         return [_result(place, block)]
+    if kind == "compaction":
+        return parts_in([block.get("content"), block.get("tool_changes")])
     medium = media_in(block)
-    if medium is not None:
-        return [medium]
-    text = document_text(block) if kind == "document" else words_in(block)
-    return [Text(text)] if text else []
-
-
-def document_text(block: Mapping[str, Any]) -> str:
-    """Return title, context and text of a document of plain text or of blocks, which is text, not media."""
-    source = block.get("source")
-    if not isinstance(source, Mapping):
-        return words_in(block)
-    words = [block.get("title"), block.get("context"), source.get("data"), words_in(source.get("content"))]
-    return "\n".join(w for w in words if isinstance(w, str) and w)
+    return [medium] if medium is not None else parts_in(block)
 
 
 def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:
     content = block.get("content")
     failed = isinstance(content, Mapping) and string(content.get("type")).endswith("error")
-    inner = content if isinstance(content, list) else [content] if isinstance(content, Mapping) else []
     if not isinstance(content, str | list | Mapping | None):
         place.fail("a tool result's content to be a string or a list of blocks", content)
-    parts = [p for b in inner for p in _parts(place, b)]
+    if block["type"] in _RESULTS and isinstance(content, list):
+        parts = [p for b in content for p in _parts(place, b)]
+    else:
+        parts = parts_in(content)
     text = content if isinstance(content, str) else joined_text(parts)
     call_id = place.text(block.get("tool_use_id"), "tool_use_id")
     media = tuple(p for p in parts if isinstance(p, Media))
@@ -229,7 +231,7 @@ def _rewrite(block: Any, part: Part) -> Any:
 def _rewrite_result(block: Any, part: ToolResult) -> Any:
     """Return a tool result with new text and the images that are still part of it."""
     content = block.get("content")
-    if block.get("type") not in ("tool_result", "mcp_tool_result"):
+    if block.get("type") not in _RESULTS:
         return _rewrite_server_result(block, part)
     out = {**block, "content": part.text}
     if isinstance(content, list):

@@ -20,7 +20,7 @@ from scoring.formats.media import Source, sources_in
 from scoring.formats.numbering import bare_id
 from scoring.formats.reading import Place
 from scoring.formats.tool_names import allowed_name
-from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from scoring.messages import Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from scoring.tokens import DEFINITION
 
 TOOL_NAMES = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI and Anthropic allow
@@ -121,7 +121,7 @@ def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Form
 def _allowed(turn: Message, names: re.Pattern[str] | None) -> Message:
     """Return the turn with tool names that match the pattern; a result without a name stays without.
 
-    Definitions of tools that its results named are left out: the provider inserted them, and no format has their text.
+    Definitions of tools that it only names are left out: the provider inserted them, and no format has their text.
     """
 
     def named(part: Part) -> Part:
@@ -131,7 +131,8 @@ def _allowed(turn: Message, names: re.Pattern[str] | None) -> Message:
             return replace(part, name=allowed_name(part.name, names))
         return part
 
-    return replace(turn, parts=tuple(map(named, turn.parts)))
+    own = (part for part in turn.parts if not (isinstance(part, Media) and part.kind == DEFINITION))
+    return replace(turn, parts=tuple(map(named, own)))
 
 
 def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:

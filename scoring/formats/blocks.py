@@ -1,6 +1,7 @@
 """Content that is a string, null, or a list of typed blocks, as OpenAI, responses and LangChain write it.
 
-A block of an unknown type counts as the strings inside it, so that everything a model reads has tokens.
+A block of an unknown type counts as the strings, the media and the encrypted parts inside it, so that everything a
+model reads has tokens.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from scoring.formats.contents import parts_in
 from scoring.formats.media import media_in, source_of
 from scoring.formats.patching import patch_blocks
-from scoring.formats.reading import OPAQUE_FIELDS, Place, words_in
+from scoring.formats.reading import OPAQUE_FIELDS, Place
 from scoring.messages import Media, Part, Reasoning, Text, ToolResult
 
 # Block type -> the field that holds its text.
@@ -77,8 +79,7 @@ def block_parts(block: Any, place: Place | None = None) -> list[Part]:
     medium = media_in(block)
     if medium is not None:
         return [medium]
-    words = words_in(block)
-    return [Text(words)] if words else []
+    return parts_in(block)
 
 
 def rewrite_text(block: Any, part: Part) -> Any:

@@ -11,16 +11,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring.formats.base import Format, Joining
+from scoring.formats.contents import parts_in
 from scoring.formats.gemini_rules import either, problems_of
 from scoring.formats.media import Source, media_in, placeholder
 from scoring.formats.numbering import is_made_up, made_up_id
 from scoring.formats.patching import patch_blocks
-from scoring.formats.reading import OBJECT, Place, call_input, words_in
+from scoring.formats.reading import OBJECT, Place, call_input
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 # A response with only one of these fields has its text there; "error" means that the call failed.
 _RESPONSE_FIELDS = ("output", "result", "content", "error")
 _FAILED = ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED")
+# Spellings of the field of a part with a call or a result -> its field with the arguments or the text.
+_CALLS = {
+    ("functionCall", "function_call"): "args",
+    ("toolCall", "tool_call"): "args",  # of a tool that the provider runs
+    ("executableCode", "executable_code"): "code",
+}
+_RESULTS = {
+    ("functionResponse", "function_response"): "response",
+    ("toolResponse", "tool_response"): "response",
+    ("codeExecutionResult", "code_execution_result"): "output",
+}
+# Endings of the fields that say something about a part, which is no content.
+_ABOUT = ("signature", "metadata", "resolution", "processing")
 
 
 def recognise(value: Any) -> float:
@@ -53,49 +67,62 @@ def _parts(place: Place, part: Any) -> list[Part]:
     part = place.object(part, "a part")
     signature = either(part, "thoughtSignature", "thought_signature")
     opaque = len(signature) if isinstance(signature, str) else 0
-    if part.get("thought") is True:
-        return [Reasoning(place.text(part.get("text"), "a part's text"), opaque)]
     main = _main(place, part)
-    return [*([main] if main is not None else []), *([Reasoning("", opaque)] if opaque else [])]
+    if part.get("thought") is True and all(isinstance(one, Text) for one in main):
+        return [Reasoning(place.text(part.get("text"), "a part's text"), opaque)]
+    return [*main, *([Reasoning("", opaque)] if opaque else [])]
 
 
-def _main(place: Place, part: Mapping[str, Any]) -> Part | None:
+def _main(place: Place, part: Mapping[str, Any]) -> list[Part]:
     if part.get("text") is not None:
         text = place.text(part["text"], "a part's text")
-        return Text(text) if text else None
-    call = either(part, "functionCall", "function_call")
-    if call is not None:
-        call = place.object(call, "functionCall")
-        name = place.tool_name(call.get("name"), "a function's name")
-        call_id = place.text(call.get("id"), "a call's id") or made_up_id(name)
-        return ToolCall(call_id, name, place.json(call.get("args") or {}, "args"))
-    response = either(part, "functionResponse", "function_response")
-    if response is not None:
-        return _response(place, place.object(response, "functionResponse"))
-    code = either(part, "executableCode", "executable_code")
-    if isinstance(code, Mapping):
-        return ToolCall(
-            place.text(code.get("id"), "id") or made_up_id("code_execution"),
-            "code_execution",
-            place.text(code.get("code"), "code"),
-        )
-    result = either(part, "codeExecutionResult", "code_execution_result")
-    if isinstance(result, Mapping):
-        call_id = place.text(result.get("id"), "id") or made_up_id("code_execution")
-        text = place.text(result.get("output"), "output")
-        return ToolResult(call_id, text, "code_execution", result.get("outcome") in _FAILED)
+        return [Text(text)] if text else []
+    if (found := _field(part, _CALLS)) is not None:
+        return [_call(place, found[0], place.object(part[found[0]], found[0]), found[1])]
+    if (found := _field(part, _RESULTS)) is not None:
+        return [_result(place, found[0], place.object(part[found[0]], found[0]), found[1])]
     medium = media_in(part)
     if medium is not None:
-        return medium
-    words = words_in({k: v for k, v in part.items() if k not in ("thoughtSignature", "thought_signature")})
-    return Text(words) if words else None
+        return [medium]
+    spoken = either(part, "audioTranscription", "audio_transcription")
+    if isinstance(spoken, Mapping):  # the rest is when each word was said
+        return parts_in(place.text(spoken.get("text"), "a transcription"))
+    return parts_in({name: value for name, value in part.items() if not name.lower().endswith(_ABOUT)})
 
 
-def _response(place: Place, response: Mapping[str, Any]) -> ToolResult:
-    name = place.tool_name(response.get("name"), "a function's name")
-    call_id = place.text(response.get("id"), "a response's id") or made_up_id(name)
-    body = response.get("response")
-    media = tuple(m for p in place.items(response.get("parts"), "parts") if (m := media_in(p)) is not None)
+def _field(part: Mapping[str, Any], table: Mapping[tuple[str, str], str]) -> tuple[str, str] | None:
+    """Return the name, as the part spells it, of a field in the table, with the name of the field in it."""
+    # A part that an SDK has dumped has the other fields with null.
+    return next(
+        ((name, inner) for names, inner in table.items() for name in names if part.get(name) is not None),
+        None,
+    )
+
+
+def _tool_name(place: Place, field: str, value: Mapping[str, Any]) -> str:
+    if field.startswith(("executable", "code")):
+        return "code_execution"
+    return place.tool_name(value.get("name") or either(value, "toolType", "tool_type"), "a tool's name")
+
+
+def _call(place: Place, field: str, value: Mapping[str, Any], inner: str) -> ToolCall:
+    name = _tool_name(place, field, value)
+    call_id = place.text(value.get("id"), "a call's id") or made_up_id(name)
+    said = value.get(inner)
+    return ToolCall(
+        call_id,
+        name,
+        place.text(said, inner) if inner == "code" else place.json(said or {}, inner),
+    )
+
+
+def _result(place: Place, field: str, value: Mapping[str, Any], inner: str) -> ToolResult:
+    name = _tool_name(place, field, value)
+    call_id = place.text(value.get("id"), "a response's id") or made_up_id(name)
+    body = value.get(inner)
+    if inner == "output":
+        return ToolResult(call_id, place.text(body, inner), name, value.get("outcome") in _FAILED)
+    media = tuple(m for p in place.items(value.get("parts"), "parts") if (m := media_in(p)) is not None)
     key = _text_field(body)
     if key is not None and body is not None:
         return ToolResult(call_id, body[key], name, key == "error", media)
@@ -177,34 +204,24 @@ def _rewrite(block: Any, part: Part) -> Any:
         return part.text if isinstance(part, Text) else block
     if isinstance(part, Text):
         return {**block, "text": part.text} if "text" in block else {"text": part.text}
-    if isinstance(part, ToolCall):
-        if either(block, "functionCall", "function_call") is None:  # code that the provider ran
-            key = _spelling(block, "executableCode", "executable_code")
-            return {**block, key: {**block[key], "code": part.arguments}}
-        key = _spelling(block, "functionCall", "function_call")
-        return {**block, key: {**block[key], "args": call_input(part.arguments)}}
-    return _rewrite_result(block, part) if isinstance(part, ToolResult) else block
+    if isinstance(part, ToolCall) and (found := _field(block, _CALLS)) is not None:
+        said = part.arguments if found[1] == "code" else call_input(part.arguments)
+        return {**block, found[0]: {**block[found[0]], found[1]: said}}
+    if isinstance(part, ToolResult) and (found := _field(block, _RESULTS)) is not None:
+        return {**block, found[0]: _rewrite_result(block[found[0]], part, *found)}
+    return block
 
 
-def _rewrite_result(block: Any, part: ToolResult) -> Any:
-    if either(block, "codeExecutionResult", "code_execution_result") is not None:
-        key = _spelling(block, "codeExecutionResult", "code_execution_result")
-        return {**block, key: {**block[key], "output": part.text}}
-    key = _spelling(block, "functionResponse", "function_response")
-    response = dict(block[key])
-    field = "error" if part.is_error else _text_field(response.get("response"))
-    if _response(Place(0), response).text != part.text or part.is_error:
-        response["response"] = {
-            field if field and (field != "error" or part.is_error) else "output": part.text
-        }
-    if response.get("parts"):
-        response["parts"] = [p for p in response["parts"] if media_in(p) in (None, *part.media)]
-    return {**block, key: response}
-
-
-def _spelling(block: Mapping[str, Any], camel: str, snake: str) -> str:
-    """Return the spelling in which a part has a field; a part that an SDK has dumped has other fields with null."""
-    return snake if block.get(camel) is None else camel
+def _rewrite_result(old: Mapping[str, Any], part: ToolResult, field: str, inner: str) -> Any:
+    if inner == "output":
+        return {**old, inner: part.text}
+    out = dict(old)
+    key = "error" if part.is_error else _text_field(out.get(inner))
+    if _result(Place(0), field, out, inner).text != part.text or part.is_error:
+        out[inner] = {key if key and (key != "error" or part.is_error) else "output": part.text}
+    if out.get("parts"):
+        out["parts"] = [p for p in out["parts"] if media_in(p) in (None, *part.media)]
+    return out
 
 
 def with_system(prompt: Any, texts: Sequence[str]) -> Any:

@@ -19,6 +19,7 @@ from scoring.formats.pages import pages
 from scoring.formats.reading import string
 from scoring.messages import Media
 
+_LONGEST_HEAD = 200  # characters before the data of a data URL
 DETAILS = ("low", "high", "original")  # OpenAI's; without one, or with "auto", the provider chooses
 
 
@@ -72,6 +73,23 @@ def media_in(block: Any) -> Media | None:
     """Return the part for a block that is a medium of any wire format; None for any other block."""
     source = source_of(block)
     return None if source is None else media_of(source)
+
+
+def media_in_source(source: Mapping[str, Any]) -> Media | None:
+    """Return the part for the `source` of a block with inline data of whatever kind; None for any other object."""
+    if source.get("type") != "base64" or not isinstance(source.get("data"), str):
+        return None
+    mime = string(source.get("media_type"))
+    return media_of(Source(_kind(mime), mime, data=source["data"]))
+
+
+def inline_media(text: str) -> Media | None:
+    """Return the part for a text that is a data URL; None for any other text."""
+    head, _, data = text[:_LONGEST_HEAD].partition(",")
+    if not (text.startswith("data:") and data and head.endswith(";base64")):
+        return None
+    mime = head[5:].partition(";")[0]
+    return media_of(Source(_kind(mime), mime, data=text[len(head) + 1 :]))
 
 
 def sources_in(root: Any) -> dict[str, Source]:

@@ -20,11 +20,22 @@ from scoring.formats.blocks import (
     text_and_media,
 )
 from scoring.formats.checks import free_pairs, has_user_message
+from scoring.formats.contents import parts_in
 from scoring.formats.media import Source, data_url, media_in, placeholder
 from scoring.formats.numbering import made_up_id
 from scoring.formats.patching import patch_blocks
 from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest, words_in
-from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import (
+    REMINDER,
+    FileReference,
+    Media,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 # Items that the provider answers itself -> the field of each that holds the result.
 _SERVER_CALLS = {
@@ -34,19 +45,26 @@ _SERVER_CALLS = {
     "image_generation_call": "result",
     "mcp_call": "output",
 }
-_ARGUMENTS = ("arguments", "input", "action", "actions", "operation", "queries", "code", "revised_prompt")
+_ARGUMENTS = ("arguments", "input", "revised_prompt", "action", "actions", "operation", "queries", "code")
 _OUTPUTS = ("output", "result", "outputs", "results", "tools")
-_PAIRED = ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output")
+_PAIRED = ("function_call", "custom_tool_call", "custom_tool_call_output")
+# Requests of a client to the API: they are sent at their place, and the model reads nothing of them.
+_SETTINGS = ("configuration_update", "compaction_trigger")
 _TYPES = (
+    *_SETTINGS,
     "reasoning",
     "item_reference",
     "compaction",
-    "compaction_trigger",
     "mcp_list_tools",
     "program",
     "additional_tools",
-    "configuration_update",
+    "agent_message",
 )
+# A question whether a tool may run, and its answer, are tied like a call and its result.
+_APPROVAL, _APPROVED = "mcp_approval_request", "mcp_approval_response"
+_ALLOWED, _DENIED = "approved", "denied"
+# Calls that have no id if the provider answers them itself: then the order ties them to their outputs.
+_WITHOUT_ID = ("tool_search_call", "tool_search_output")
 # The provider's own result of its `program`, which makes calls while it runs: no call waits for it.
 _PROGRAM_OUTPUT = "program_output"
 # Codex answers this call with the output of a function, and the API takes that too.
@@ -106,17 +124,22 @@ def read(place: Place, item: Any) -> Message:
     if kind == "message":
         role = place.role(item.get("role"))
         return Message(role, tuple(content_parts(place, item.get("content"))), wire=place.wire)
-    if kind == "reasoning" or kind.startswith(("compaction", "context_compaction")):
-        return Message("assistant", (_reasoning(place, item),), wire=place.wire)
-    if kind.endswith("_output") and kind != _PROGRAM_OUTPUT:
-        return Message("tool", (_output(place, kind, item),), wire=place.wire)
-    if kind.endswith("_call"):
-        return Message("assistant", _call(place, kind, item), wire=place.wire)
+    if kind in _SETTINGS:
+        return Message("system", (), wire=place.wire)
     if kind == "item_reference":  # it can be to reasoning
         return Message("assistant", (Reasoning(""),), wire=place.wire)
-    words = words_in(item)
+    if kind == "reasoning" or kind.startswith(("compaction", "context_compaction")):
+        return Message("assistant", (_reasoning(place, item),), wire=place.wire)
+    if kind == "function_call_output" and not item.get("call_id"):  # it answers no call
+        said = content_parts(place, item.get("output"))
+        return Message("user", tuple(said), REMINDER, place.wire)
+    if (kind.endswith("_output") and kind != _PROGRAM_OUTPUT) or kind == _APPROVED:
+        return Message("tool", (_output(place, kind, item),), wire=place.wire)
+    if kind.endswith("_call") or kind == _APPROVAL:
+        return Message("assistant", _call(place, kind, item), wire=place.wire)
     role = ROLE_NAMES.get(string(item.get("role")), "assistant")
-    return Message(role, (Text(words),) if words else (), wire=place.wire)
+    said = parts_in({name: value for name, value in item.items() if name != "role"})
+    return Message(role, tuple(said), wire=place.wire)
 
 
 def _reasoning(place: Place, item: Mapping[str, Any]) -> Reasoning:
@@ -126,7 +149,9 @@ def _reasoning(place: Place, item: Mapping[str, Any]) -> Reasoning:
 
 
 def _call_id(place: Place, item: Mapping[str, Any], name: str) -> str:
-    return place.text(item.get("call_id") or item.get("id"), "call_id") or made_up_id(name)
+    own = None if item.get("type") in _WITHOUT_ID else item.get("id")
+    found = item.get("approval_request_id") if item.get("type") == _APPROVED else item.get("call_id") or own
+    return place.text(found, "call_id") or made_up_id(name)
 
 
 def _call(place: Place, kind: str, item: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -136,28 +161,33 @@ def _call(place: Place, kind: str, item: Mapping[str, Any]) -> tuple[Part, ...]:
     call = ToolCall(call_id, name, place.json(found, "a call's arguments"))
     if kind not in _SERVER_CALLS:
         return (call,)
-    medium = media_in(item)
     failed = bool(item.get("error")) or item.get("status") == "failed"
-    if medium is not None:
-        return call, ToolResult(call_id, "", name, failed, (medium,))
-    text = words_in([item.get(_SERVER_CALLS[kind]), item.get("error")])
-    return call, ToolResult(call_id, text, name, failed)
+    medium = media_in(item)
+    found = [item.get("error")] if medium is not None else [item.get(_SERVER_CALLS[kind]), item.get("error")]
+    text, media = _text_and_media(parts_in(found))
+    return call, ToolResult(call_id, text, name, failed, media if medium is None else (medium,))
 
 
 def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
     name = place.tool_name(item.get("name"), "name")
     call_id = _call_id(place, item, name or kind.removesuffix("_call_output").removesuffix("_output"))
+    if kind == _APPROVED:
+        said = _ALLOWED if item.get("approve") else _DENIED
+        reason = place.text(item.get("reason"), "a reason")
+        return ToolResult(call_id, f"{said}: {reason}" if reason else said)
     output = next((item[k] for k in _OUTPUTS if item.get(k) is not None), None)
     failed = item.get("status") in ("failed", "incomplete")
     if isinstance(output, list) and kind in ("function_call_output", "custom_tool_call_output"):
         text, media = text_and_media(place, output)
         return ToolResult(call_id, text, name, failed, media)
-    medium = media_in(output)
-    if medium is not None:
-        return ToolResult(call_id, "", name, failed, (medium,))
     if output is not None and not isinstance(output, str | list | Mapping):
         place.fail("an output to be a string, a list or an object", output)
-    return ToolResult(call_id, words_in(output), name, failed)
+    text, media = (output, ()) if isinstance(output, str) else _text_and_media(parts_in(output))
+    return ToolResult(call_id, text, name, failed, media)
+
+
+def _text_and_media(parts: Sequence[Part]) -> tuple[str, tuple[Media, ...]]:
+    return joined_text(parts), tuple(part for part in parts if isinstance(part, Media))
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
@@ -226,13 +256,19 @@ def matched(item: Any, call: Any, is_new: bool) -> Any:
     if wanted is None or kind == wanted or (is_accepted and not is_new):
         return item
     result = _output(Place(0), string(kind), item)
-    made = {"type": wanted, "call_id": call.get("call_id") or call.get("id")}
+    made = {"type": wanted}
+    if wanted != _APPROVED:
+        made["call_id"] = (
+            call.get("call_id") if kind in _WITHOUT_ID else call.get("call_id") or call.get("id")
+        )
     return {**made, **_OUTPUT_FIELDS.get(wanted, _text_field)(result)}
 
 
 def _output_type(call: Any) -> str | None:
     """Return the type of the output that a call requires; None if it is no call or the provider answers it."""
     kind = call.get("type") if isinstance(call, Mapping) else None
+    if kind == _APPROVAL:
+        return _APPROVED
     if not isinstance(kind, str) or not kind.endswith("_call") or kind in _SERVER_CALLS:
         return None
     return "tool_search_output" if kind == "tool_search_call" else f"{kind}_output"
@@ -252,6 +288,11 @@ _OUTPUT_FIELDS: Mapping[str, Callable[[ToolResult], dict[str, Any]]] = {
     "computer_call_output": lambda _: {
         "output": {"type": "computer_screenshot", "image_url": _NO_SCREENSHOT}
     },
+    _APPROVED: lambda result: {
+        "approval_request_id": result.call_id,
+        "approve": False,
+        "reason": result.text,
+    },
     "tool_search_output": lambda _: {"execution": "client", "status": "completed", "tools": []},
 }
 
@@ -261,8 +302,10 @@ def patch(value: Any, message: Message) -> Any:
     kind = value.get("type") or "message"
     if kind == "message":
         return {**value, "content": _patched_content(value.get("content"), message)}
-    if kind.endswith("_output") and message.results:
+    if (kind.endswith("_output") or kind == _APPROVED) and message.results:
         return _patched_output(value, message.results[0])
+    if kind == "function_call_output":
+        return {**value, "output": _patched_content(value.get("output"), message)}
     key = next((k for k in _ARGUMENTS if isinstance(value.get(k), str)), None)
     out = dict(value)
     if key is not None and message.calls:
@@ -295,6 +338,8 @@ def _patched_content(content: Any, message: Message) -> Any:
 
 
 def _patched_output(value: Any, result: ToolResult) -> Any:
+    if value["type"] == _APPROVED:
+        return {**value, "reason": result.text}
     key = next((k for k in _OUTPUTS if value.get(k) is not None), "output")
     output = value.get(key)
     if value["type"] == "shell_call_output":  # chunks of stdout and stderr with their outcome

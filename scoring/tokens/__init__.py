@@ -19,6 +19,7 @@ from scoring.tokens.counting import (
     estimate_tokens,
     estimate_tool_tokens,
     part_tokens,
+    schema_of,
 )
 from scoring.tokens.families import FAMILIES, OTHER, Family
 from scoring.tokens.overheads import Overheads, Traits, expected
@@ -50,5 +51,6 @@ __all__ = [
     "expected",
     "is_sum",
     "part_tokens",
+    "schema_of",
     "unseen_of_sums",
 ]

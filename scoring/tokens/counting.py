@@ -38,6 +38,10 @@ DEFINITION = "definition"
 # bytes for 16 characters, and 4 bytes per token.
 ENCRYPTED = "encrypted"
 _ENCRYPTED_TOKENS = 9 / 64
+# The fields of a tool's definition with the schema of its arguments, by provider, or with the grammar of free text.
+_SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema", "format")
+# The fields of a definition of several tools.
+_LISTS = ("functionDeclarations", "function_declarations", "tools")
 OTHER_MEDIA_TOKENS = 1_600
 
 
@@ -202,17 +206,22 @@ def estimate_tool_tokens(tools: Sequence[Mapping[str, Any]], counter: TokenCount
     return sum(TOOL_OVERHEAD + counter.count(text) for tool in tools for text in _definitions(tool))
 
 
+def schema_of(tool: Mapping[str, Any]) -> Any:
+    """Return the schema of the arguments in a tool's definition, or the grammar of its free text; None without one."""
+    return next((tool[name] for name in _SCHEMAS if tool.get(name) is not None), None)
+
+
 def _definitions(tool: Mapping[str, Any]) -> list[str]:
-    """Return the text of a definition, one for each tool; Gemini lists several tools in one."""
-    declared = tool.get("functionDeclarations") or tool.get("function_declarations")
-    if isinstance(declared, Sequence) and not isinstance(declared, str):
-        return [text for one in declared if isinstance(one, Mapping) for text in _definitions(one)]
-    inner = tool.get("function")
-    body = inner if isinstance(inner, Mapping) else tool
-    schema = next(
-        (body[k] for k in ("parameters", "input_schema", "parametersJsonSchema") if k in body), None
-    )
+    """Return the texts of a definition, one for each tool: Gemini and namespaces list several tools in one."""
+    lists = [tool[name] for name in _LISTS if isinstance(tool.get(name), list | tuple)]
+    listed = [_definition(one) for tools in lists for one in tools if isinstance(one, Mapping)]
+    return listed if listed and not tool.get("name") else [_definition(tool), *listed]
+
+
+def _definition(tool: Mapping[str, Any]) -> str:
+    body = next((tool[k] for k in ("function", "custom") if isinstance(tool.get(k), Mapping)), tool)
+    schema = schema_of(body)
     spelled = (
         "" if schema is None else json.dumps(schema, ensure_ascii=False, separators=(",", ":"), default=str)
     )
-    return [f"{body.get('name', '')}\n{body.get('description') or ''}\n{spelled}"]
+    return f"{body.get('name', '')}\n{body.get('description') or ''}\n{spelled}"

@@ -13,7 +13,9 @@ from typing import Any
 from scoring.messages import Links, ties_in
 from webapp.services.proxied.keys import answer_kind
 
-_REASONING, _REFERENCE, _PROGRAM = "reasoning", "item_reference", "program"
+_REASONING, _REFERENCE, _PROGRAM = "reasoning", "item_reference", ("program", "program_output")
+_APPROVAL, _APPROVED = "mcp_approval_request", "mcp_approval_response"
+_SEARCH = "tool_search"
 # The output of a local shell names the call by `id`.
 _SHELL_OUTPUT = "local_shell_call_output"
 
@@ -34,18 +36,31 @@ def links_in(item: Any) -> Links:
         calls.append(f"function {item['function_call'].get('name')}")
     if item.get("role") == "function":
         results.append(f"function {item.get('name')}")
-    if kind is not None and kind.endswith("_call") and not calls:
-        calls.append(str(item.get("id")))  # the result is in it
+    if not calls and not results:
+        _add_provider_s(item, calls, results)
     role = "assistant" if kind is not None else "tool" if results else "user"
     # A reference can be to reasoning.
     return Links(role, tuple(calls), tuple(results), kind in (_REASONING, _REFERENCE), ties_in(item))
+
+
+def _add_provider_s(item: Mapping[str, Any], calls: list[str], results: list[str]) -> None:
+    """Add the call or the result in an item of Responses that the provider answers or asks for."""
+    kind = str(item.get("type"))
+    if kind == _APPROVED:
+        results.append(str(item.get("approval_request_id")))
+    elif kind == f"{_SEARCH}_output":
+        results.append(_SEARCH)  # without an id it is that of the call before
+    elif kind == f"{_SEARCH}_call":
+        calls.append(_SEARCH)
+    elif kind == _APPROVAL or kind.endswith("_call"):
+        calls.append(str(item.get("id")))  # the result of a call is in it
 
 
 def calls_of(item: Any) -> list[str]:
     """Return the ids of the calls in a message of any format that the client has to answer."""
     if not isinstance(item, dict):
         return []
-    if isinstance(item.get("call_id"), str) and answer_kind(item) not in (None, _PROGRAM):
+    if isinstance(item.get("call_id"), str) and answer_kind(item) not in (None, *_PROGRAM):
         return [item["call_id"]]
     named = [one.get("id") for one in objects_in(item, "tool_calls")]
     used = [b.get("id") for b in objects_in(item, "content") if b.get("type") == "tool_use"]

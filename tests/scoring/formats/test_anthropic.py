@@ -86,7 +86,10 @@ class TestReading:
                 {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
                 ToolResult("c", "a\nb"),
             ),
-            ({"content": [{"type": "tool_reference", "tool_name": "grep"}]}, ToolResult("c", "grep")),
+            (
+                {"content": [{"type": "tool_reference", "tool_name": "grep"}]},
+                ToolResult("c", "grep", media=(Media("definition", digest="grep"),)),
+            ),
         ],
     )
     def test_reads_results(self, fields: dict[str, Any], result: ToolResult) -> None:
@@ -110,7 +113,7 @@ class TestReading:
         assert shot.media == (medium,)
 
     def test_reads_server_tools_within_one_message(self) -> None:
-        """A search and its results are in one assistant message; encrypted content is not text."""
+        """A search and its results are in one assistant message; encrypted content is not text, but counts."""
         found = {"type": "web_search_result", "url": "https://a", "title": "T", "encrypted_content": "zzzz"}
         searched = read(
             "assistant",
@@ -126,7 +129,36 @@ class TestReading:
             ],
         )
         assert searched.role == "assistant"
-        assert searched.parts[1] == ToolResult("srvtoolu_1", "https://a\nT")
+        result = searched.results[0]
+        assert (result.call_id, result.text) == ("srvtoolu_1", "https://a\nT")
+        assert [(medium.kind, medium.size_bytes) for medium in result.media] == [("encrypted", 4)]
+
+    @pytest.mark.parametrize(
+        ("source", "text", "kinds"),
+        [
+            ({"type": "text", "media_type": "text/plain", "data": "the page"}, "T\nthe page\nhttps://a", []),
+            (
+                {"type": "base64", "media_type": "application/pdf", "data": "QUJD"},
+                "T\nhttps://a",
+                ["document"],
+            ),
+        ],
+    )
+    def test_reads_a_fetched_page(self, source: dict[str, str], text: str, kinds: list[str]) -> None:  # B4
+        """Its text counts, and a fetched PDF counts as a document."""
+        document = {"type": "document", "title": "T", "source": source}
+        page = {"type": "web_fetch_result", "content": document, "url": "https://a"}
+        (result,) = read(
+            "assistant", block(type="web_fetch_tool_result", tool_use_id="s", content=page)
+        ).results
+        assert (result.text, [medium.kind for medium in result.media]) == (text, kinds)
+
+    def test_reads_the_images_of_a_document(self) -> None:
+        """A document of blocks has texts and images."""
+        source = {"type": "content", "content": [{"type": "text", "text": "w"}, IMAGE]}
+        said = read("user", block(type="document", source=source))
+        assert (said.text, [medium.kind for medium in said.media]) == ("w", ["image"])
+        assert encode([said], "openai")[0]["content"][1]["type"] == "image_url"
 
     def test_reads_a_failed_server_tool(self) -> None:
         """An error object in place of the results makes the result an error."""
@@ -294,6 +326,27 @@ class TestPatching:
         assert encode([changed], "anthropic")[0]["content"] == [
             {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 2}, "caller": {"type": "direct"}}
         ]
+
+
+class TestRecognising:
+    """Blocks that only this API has."""
+
+    @pytest.mark.parametrize(
+        "kind",
+        ["web_fetch_tool_result", "advisor_tool_result", "fallback", "tool_addition", "mcp_tool_listing"],
+    )
+    def test_needs_one_of_them(self, kind: str) -> None:  # X11
+        """A list with such a block and texts is recognised."""
+        items = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": block(type=kind)}]
+        assert decode(items).format == "anthropic"
+
+    def test_keeps_a_message_of_markers(self) -> None:
+        """A change of the tools is sent, although the model reads nothing of it."""
+        items = [
+            {"role": "user", "content": "hi"},
+            {"role": "system", "content": block(type="tool_removal", tool={"name": "grep"})},
+        ]
+        assert encode(decode(items, "anthropic").messages, "anthropic") == items
 
 
 class TestRealMessages:

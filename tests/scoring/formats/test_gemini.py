@@ -41,12 +41,46 @@ class TestReading:
             ({"text": "", "thought_signature": "abc"}, (Reasoning("", 3),)),
             (call("f", id="c", args={"a": 1}), (ToolCall("c", "f", '{"a": 1}'),)),
             ({"function_call": {"name": "f", "id": "c"}}, (ToolCall("c", "f", "{}"),)),
-            ({"videoMetadata": {"startOffset": "3s"}}, (Text("3s"),)),
+            (call("f", id="c") | {"thought": True}, (ToolCall("c", "f", "{}"),)),
+            ({"videoMetadata": {"startOffset": "3s"}}, ()),
+            ({"somethingNew": {"words": "seen"}}, (Text("seen"),)),
+            (
+                {"audioTranscription": {"text": "hi", "words": [{"word": "hi", "startOffset": "0s"}]}},
+                (Text("hi"),),
+            ),
+            (
+                {"toolCall": {"id": "t", "toolType": "URL_CONTEXT", "args": {"urls": ["u"]}}},
+                (ToolCall("t", "URL_CONTEXT", '{"urls": ["u"]}'),),
+            ),
+            (
+                {"tool_response": {"id": "t", "tool_type": "URL_CONTEXT", "response": {"output": "page"}}},
+                (ToolResult("t", "page", "URL_CONTEXT"),),
+            ),
         ],
     )
     def test_gives_the_parts(self, part: dict[str, Any], parts: tuple[Part, ...]) -> None:
-        """Text, thoughts, signatures and calls, in both spellings."""
+        """Text, thoughts, signatures and calls, those of the provider's tools too, in both spellings."""
         assert read("model", part).parts == parts
+
+    def test_has_an_image_that_the_model_thought_of(self) -> None:
+        """A thought is text or an image, and an image has its cost."""
+        drawn = {"thought": True, "inlineData": {"mimeType": "image/png", "data": PNG}}
+        assert [medium.kind for medium in read("model", drawn).media] == ["image"]
+
+    def test_ties_the_provider_s_tools_to_their_answers(self) -> None:
+        """A shortened answer keeps its shape, and the call stays as it is."""
+        parts = [
+            {"toolCall": {"id": "t", "toolType": "FILE_SEARCH", "args": {}}, "thoughtSignature": "s"},
+            {"toolResponse": {"id": "t", "toolType": "FILE_SEARCH", "response": {"found": ["a"]}}},
+            {"text": "so"},
+        ]
+        items = [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": parts}]
+        said = decode(items, "gemini").messages
+        assert validate(items, "gemini", ready=False) == []
+        written = encode([said[1].with_result_text("t", "[cut]")], "gemini")[0]["parts"]
+        assert written[0] is parts[0]
+        answer = {"id": "t", "toolType": "FILE_SEARCH", "response": {"output": "[cut]"}}
+        assert written[1] == {"toolResponse": answer}
 
     @pytest.mark.parametrize(
         ("body", "text", "failed"),

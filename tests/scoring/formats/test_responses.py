@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -306,6 +307,87 @@ CALLS = [
          action={"type": "exec", "command": ["ls"], "env": {}}),
     item("tool_search_call", id="ts_1", call_id="c", execution="client", status="completed", arguments={}),
 ]  # fmt: skip
+
+
+class TestASearchOfTools:
+    """A search that the provider runs has no call id."""
+
+    ITEMS = (
+        USER,
+        item("tool_search_call", id="ts_1", call_id=None, execution="server", arguments={"query": "q"}),
+        item("tool_search_output", id="to_1", call_id=None, execution="server", tools=[]),
+        item("tool_search_call", id="ts_2", call_id=None, execution="server", arguments={"query": "r"}),
+        item("tool_search_output", id="to_2", call_id=None, execution="server", tools=[]),
+        call(),
+        output(),
+    )
+
+    def test_is_tied_by_order(self) -> None:  # X6, P4
+        """It is one unit, and nothing is repaired."""
+        items = list(self.ITEMS)
+        decoded = decode(items, "responses").messages
+        assert validate(items, "responses") == []
+        repaired, notes = repair(decoded)
+        assert (encode(repaired, "responses"), notes) == (items, [])
+        assert next(unit for unit in units_of(decoded) if 1 in unit)[:2] == (1, 2)
+
+
+class TestAnApproval:
+    """The question whether a tool of a server may run."""
+
+    ASKED = item("mcp_approval_request", id="mcpr_1", arguments='{"a": 1}', name="f", server_label="s")
+    ANSWERED = item("mcp_approval_response", approval_request_id="mcpr_1", approve=False, reason="no")
+
+    def test_is_a_call_and_its_answer_the_user_s(self) -> None:  # P4
+        """Both are one unit, and other providers see what was asked and decided."""
+        items = [USER, self.ASKED, self.ANSWERED]
+        asked, answered = decode(items, "responses").messages[1:]
+        assert asked.calls == (ToolCall("mcpr_1", "f", '{"a": 1}'),)
+        assert (answered.role, answered.results) == ("tool", (ToolResult("mcpr_1", "denied: no"),))
+        assert validate(items, "responses") == []
+        assert units_of(decode(items, "responses").messages)[1:] == [(1, 2)]
+        assert encode([answered.with_result_text("mcpr_1", "x")], "responses")[0]["reason"] == "x"
+
+    def test_that_was_not_answered_is_denied(self) -> None:  # X6
+        """The API's own types accept the answer that the repair adds."""
+        listed = encode(repair(decode([USER, self.ASKED, USER], "responses").messages)[0], "responses")
+        assert (listed[2]["type"], listed[2]["approve"]) == ("mcp_approval_response", False)
+        assert validate(listed, "responses") == []
+        PARAMS.validate_python(listed)
+
+
+class TestItemsOfTheirOwn:
+    """Items that are neither messages nor calls."""
+
+    def test_reads_an_output_that_answers_no_call(self) -> None:  # X6
+        """A tool of the client may say something by itself: it stays, and can be changed."""
+        items = [USER, item("function_call_output", name="goal", output="go on"), call(), output()]
+        decoded = decode(items, "responses").messages
+        assert (decoded[1].role, decoded[1].name, decoded[1].text) == ("user", "reminder", "go on")
+        assert validate(items, "responses") == []
+        assert repair(decoded)[1] == []
+        cut = replace(decoded[1], parts=(Text("[cut]"),))
+        assert encode([cut], "responses") == [{**items[1], "output": "[cut]"}]
+
+    def test_keeps_a_change_of_the_settings(self) -> None:
+        """It holds for all later answers, so that it is protected, and has no words."""
+        changed = read(item("configuration_update", reasoning={"effort": "none"}))
+        assert (changed.role, changed.parts) == ("system", ())
+
+    def test_reads_what_was_drawn(self) -> None:
+        """The prompt of a generated image says what it shows; its action does not."""
+        drawn = item("image_generation_call", id="i", action="generate", revised_prompt="a cat", result=PNG)
+        assert read(drawn).calls == (ToolCall("i", "image_generation", "a cat"),)
+
+    def test_reads_images_anywhere(self) -> None:  # B4
+        """In the outputs of code and in messages between agents; base64 is no text."""
+        url = f"data:image/png;base64,{PNG}"
+        ran = item("code_interpreter_call", id="c", code="1", outputs=[{"type": "image", "url": url}])
+        said = item("agent_message", author="a", recipient="b",
+                    content=[{"type": "input_image", "image_url": url}])  # fmt: skip
+        for one in map(read, (ran, said)):
+            assert [medium.kind for medium in one.media] == ["image"]
+            assert PNG not in one.text
 
 
 class TestAProgramOfTheProvider:

@@ -130,6 +130,17 @@ class TestTools:
         bare = estimate_tool_tokens([{"name": "read"}])
         assert bare < estimate_tool_tokens([named]) < estimate_tool_tokens(in_formats[:1])
 
+    def test_count_within_a_namespace(self) -> None:  # P8
+        """A namespace lists tools, and each of them counts; so does the grammar of a tool for free text."""
+        tool = {"type": "function", "name": "read", "description": "d", "parameters": SCHEMA}
+        bare = {"type": "namespace", "name": "files", "description": "Files."}
+        whole = estimate_tool_tokens([{**bare, "tools": [tool]}])
+        assert whole == estimate_tool_tokens([bare]) + estimate_tool_tokens([tool])
+        free = {"type": "custom", "name": "patch"}
+        grammar = {"type": "grammar", "syntax": "lark", "definition": "start: word " * 50}
+        assert estimate_tool_tokens([{**free, "format": grammar}]) > estimate_tool_tokens([free]) + 50
+        assert estimate_tool_tokens([{"type": "custom", "custom": {**free, "format": grammar}}]) > 50
+
     def test_add_up(self) -> None:  # P8
         """Twice the same tool costs twice, none costs nothing, nonsense does not crash."""
         tool = {"name": "read", "input_schema": SCHEMA}

@@ -14,9 +14,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.formats import document_text, media_of, source_of
+from scoring.formats import media_of, parts_in, source_of
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
-from scoring.tokens import DEFINITION
 from webapp.agents.reading.rows import dumps, lacking, list_of, media_from_base64, object_of, text_of
 
 SENT_ATTACHMENTS = frozenset({
@@ -111,45 +110,32 @@ class Content:
             plain = kind in _RESULT_TYPES
             self.unknown.extend(_unknown_in(block.get("content")) if plain else ())
             self.parts.append(_result(block, plain))
-        elif (file := file_of(block)) is not None:
-            self.parts.append(file)
+        elif files := file_parts(block):
+            self.parts.extend(files)
         elif kind != "fallback":  # a marker of the client: another model answered
             self.unknown.append(f"block {kind or 'without type'}")
 
 
 def _result(block: dict[str, Any], plain: bool) -> ToolResult:
     content = block.get("content")
-    media: list[Media] = []
-    if isinstance(content, str):
-        text = content
-    elif plain or isinstance(content, list):
-        text = "\n".join(_result_texts(content, media))
-    else:
-        text = "" if content is None else dumps(content)
+    parts = list(_result_parts(content)) if plain and isinstance(content, list) else parts_in(content)
+    text = "\n".join(part.text for part in parts if isinstance(part, Text))
+    media = tuple(part for part in parts if isinstance(part, Media))
     call_id = text_of(block.get("tool_use_id"))
-    return ToolResult(call_id, text, "", block.get("is_error") is True, tuple(media))
+    return ToolResult(call_id, text, "", block.get("is_error") is True, media)
 
 
-def _result_texts(content: Any, media: list[Media]) -> Iterator[str]:
-    for block in content if isinstance(content, list) else [content]:
+def _result_parts(blocks: list[Any]) -> Iterator[Part]:
+    for block in blocks:
         if not isinstance(block, dict):
             if block is not None:
-                yield block if isinstance(block, str) else dumps(block)
+                yield Text(block if isinstance(block, str) else dumps(block))
         elif block.get("type") == "text" and "text" in block:
-            yield text_of(block["text"])
-        elif block.get("type") == "tool_reference":  # the provider puts the tool's definition in its place
-            media.append(Media(DEFINITION, digest=text_of(block.get("tool_name"))))
-            yield text_of(block.get("tool_name"))
-        elif isinstance(file := file_of(block), Media):
-            media.append(file)
-        elif file is not None:
-            yield file.text
-        elif (data := text_of(object_of(block.get("source")).get("data"))) and block.get(
-            "type"
-        ) not in _IN_RESULTS:
-            media.append(media_from_base64(data, text_of(block["source"].get("media_type"))))
+            yield Text(text_of(block["text"]))
+        elif files := file_parts(block):
+            yield from files
         else:
-            yield dumps(block)
+            yield from parts_in(block)
 
 
 def _unknown_in(content: Any) -> Iterator[str]:
@@ -158,14 +144,12 @@ def _unknown_in(content: Any) -> Iterator[str]:
     yield from (f"block {kind or 'without type'} in a result" for kind in kinds if kind not in _IN_RESULTS)
 
 
-def file_of(block: dict[str, Any]) -> Media | Text | None:
-    """Return the file of an image or document block, as text if it contains text; None for other blocks."""
-    kind = block.get("type")
-    if kind not in ("image", "document"):
-        return None
-    if (source := source_of(block)) is not None:
-        return media_of(source)
-    return Text(text) if kind == "document" and (text := document_text(block)) else None
+def file_parts(block: dict[str, Any]) -> list[Part]:
+    """Return the file of an image or document block, as text if it contains text; empty for other blocks."""
+    if block.get("type") not in ("image", "document"):
+        return []
+    source = source_of(block)
+    return parts_in(block) if source is None else [media_of(source)]
 
 
 def attachment_parts(row: dict[str, Any]) -> list[Part]:

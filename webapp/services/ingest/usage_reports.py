@@ -19,8 +19,10 @@ INPUT = (
 )  # fmt: skip
 OUTPUT = (
     "output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output", "outputTokens",
-    "completionTokens", "eval_count",
+    "completionTokens", "eval_count", "responseTokenCount", "response_token_count",
 )  # fmt: skip
+# Results of tools that the provider ran within the call: input of its later inferences, beside that of the first.
+WITHIN = ("toolUsePromptTokenCount", "tool_use_prompt_token_count")
 # Thoughts are part of the output in the details of all but Gemini, whose fields have them apart from it.
 DETAILS, APART = (
     ("completion_tokens_details", "output_tokens_details", "output_token_details"),
@@ -72,16 +74,20 @@ def read_usage(data: Mapping[str, Any] | None, answer: Iterable[Message] = ()) -
     inside = [_first(object_of(data.get(n)), THOUGHTS) for n in DETAILS]
     thoughts = min(output, apart + sum(inside))
     kept = any(isinstance(part, Reasoning) for message in answer for part in message.parts)
+    unsent = 0 if kept else thoughts
+    sent, within = _count(data, name) + beside, _first(data, WITHIN)
     found = Usage(
-        _count(data, name) + beside,
+        sent + within,
         output,
         read,
         written,
         thoughts,
         cache_write_hour_tokens=hour,
-        unsent_tokens=0 if kept else thoughts,
+        unsent_tokens=unsent,
         tier=tier_of(data),
         whole=name not in PERHAPS_UNCACHED or not CACHE_FIGURES.isdisjoint(data),
+        first_tokens=sent if within else 0,
+        last_tokens=sent + output - unsent if within else 0,
     )
     return with_iterations(found, data, None)
 

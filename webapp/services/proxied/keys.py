@@ -108,6 +108,11 @@ def _written(value: Any) -> bytes:
             raise ValueError("a message is nested too deeply") from None
 
 
+# The ends of the types of items that are sent to a model, although they have no role.
+_PROGRAM_OUTPUT = "program_output"  # the provider runs the program
+_SENT = ("_output", "_response", "configuration_update", "compaction_trigger")
+
+
 def answer_kind(item: Any) -> str | None:
     """Return the kind of a message that a model wrote, None for one that was sent to it."""
     if not isinstance(item, dict):
@@ -115,7 +120,7 @@ def answer_kind(item: Any) -> str | None:
     role, kind = item.get("role"), item.get("type")
     if role is not None:
         return "assistant" if role == "assistant" else None
-    if isinstance(kind, str) and not kind.endswith(("_output", "_response")):
+    if isinstance(kind, str) and (kind == _PROGRAM_OUTPUT or not kind.endswith(_SENT)):
         return kind
     return None
 

@@ -11,7 +11,7 @@ from typing import NotRequired, TypedDict
 import orjson
 
 from scoring.messages import Message, Reasoning, Text, ToolCall
-from scoring.tokens import DEFINITION
+from scoring.tokens import DEFINITION, ENCRYPTED
 
 PREVIEW_CHARS = 400
 SUMMARY_CHARS = 160
@@ -67,7 +67,7 @@ def card_of(message: Message, tool_names: Mapping[str, str]) -> str:
         ]
     if tool:
         card["tool"] = _utf8(tool)
-    if media := [m for m in message.media if m.kind != DEFINITION]:
+    if media := [m for m in message.media if m.kind not in (DEFINITION, ENCRYPTED)]:
         card["media"] = len(media)
     return orjson.dumps(card).decode()
 

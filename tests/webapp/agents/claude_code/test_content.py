@@ -61,7 +61,7 @@ class TestContent:
         assert content.unknown == ["block riddle in a result", "block hologram in a result"]
         (result,) = content.parts
         assert isinstance(result, ToolResult)
-        assert result.text == 'a\n{"type":"riddle","words":"b"}'
+        assert result.text == "a\nb"
         assert [(medium.kind, medium.size_bytes) for medium in result.media] == [("document", 2_997)]
 
     def test_has_the_text_of_a_document_of_text(self) -> None:
@@ -84,10 +84,20 @@ class TestContent:
         assert content.unknown == ["block riddle", "block without type"]
         assert content.parts == [Text("plain")]
 
-    def test_of_a_server_tool_is_kept_as_json(self) -> None:
-        """Results of tools that the provider runs keep their content."""
-        block = {"type": "web_search_tool_result", "tool_use_id": "s", "content": {"type": "error"}}
-        assert Content("u", [block]).parts == [ToolResult("s", '{"type":"error"}')]
+    def test_of_a_server_tool_has_its_words_and_files(self) -> None:
+        """Results of tools that the provider runs are read as in a request: a fetched PDF is no text."""
+        pdf = {"type": "base64", "media_type": "application/pdf", "data": "QUJD" * 999}
+        page = {
+            "type": "web_fetch_result",
+            "url": "https://a",
+            "content": {"type": "document", "source": pdf},
+        }
+        (result,) = Content(
+            "u", [{"type": "web_fetch_tool_result", "tool_use_id": "s", "content": page}]
+        ).parts
+        assert isinstance(result, ToolResult)
+        assert result.text == "https://a"
+        assert [(medium.kind, medium.size_bytes) for medium in result.media] == [("document", 2_997)]
 
 
 class TestAttachments:

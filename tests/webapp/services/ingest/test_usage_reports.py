@@ -45,6 +45,14 @@ class TestUsage:
         assert found is not None
         assert (found.input_tokens, found.output_tokens, found.cached_tokens) == expected
 
+    def test_has_results_of_the_provider_s_tools_beside_the_prompt(self) -> None:  # X11
+        """They are billed as input, and are no part of the context that was sent."""
+        found = read_usage(
+            {"promptTokenCount": 100, "candidatesTokenCount": 7, "toolUsePromptTokenCount": 40}
+        )
+        assert found is not None
+        assert (found.input_tokens, found.sent_tokens, found.answer_tokens) == (140, 100, 7)
+
     @pytest.mark.parametrize(
         "data",
         [
