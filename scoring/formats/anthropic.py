@@ -40,6 +40,11 @@ _OWN_FIELDS = (
     "stop_sequences",
     "context_management",
 )
+# Type of an encrypted result -> the type of one that can be read, the field of its text, and that of the cipher.
+_READABLE = {
+    "encrypted_code_execution_result": ("code_execution_result", "stdout", "encrypted_stdout"),
+    "advisor_redacted_result": ("advisor_result", "text", "encrypted_content"),
+}
 _IMAGE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -248,12 +253,26 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
 
 
 def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
-    """Return a result of the provider's own tools in its shape, with new text; a list of search results is emptied."""
+    """Return a result of the provider's own tools in its shape, with new text; a list of search results is emptied.
+
+    An encrypted result becomes one that can be read, because nobody else can encrypt the new text.
+    """
     content = block.get("content")
     if isinstance(content, list):
         return {**block, "content": []}
-    for key in ("stdout", "content"):
-        if isinstance(content, Mapping) and isinstance(content.get(key), str):
+    if not isinstance(content, Mapping):
+        return block
+    kind = string(content.get("type"))
+    if kind in _READABLE:
+        plain, field, hidden = _READABLE[kind]
+        kept = {name: value for name, value in content.items() if name != hidden}
+        return {**block, "content": {**kept, "type": plain, field: part.text}}
+    document = content.get("content")
+    if isinstance(document, Mapping) and isinstance(document.get("source"), Mapping):
+        source = {"type": "text", "media_type": "text/plain", "data": part.text}
+        return {**block, "content": {**content, "content": {**document, "source": source}}}
+    for key in ("stdout", "text", "content"):
+        if isinstance(content.get(key), str):
             return {**block, "content": {**content, key: part.text}}
     return block
 

@@ -67,6 +67,7 @@ _ALLOWED, _DENIED = "approved", "denied"
 _WITHOUT_ID = ("tool_search_call", "tool_search_output")
 # The provider's own result of its `program`, which makes calls while it runs: no call waits for it.
 _PROGRAM_OUTPUT = "program_output"
+_PROGRAM = {"program": "code", _PROGRAM_OUTPUT: "result"}  # the field of the text
 # Codex answers this call with the output of a function, and the API takes that too.
 _ANSWERED_AS_FUNCTION = ("local_shell_call",)
 # A transparent pixel in place of a screenshot that was not recorded.
@@ -306,8 +307,10 @@ def patch(value: Any, message: Message) -> Any:
         return _patched_output(value, message.results[0])
     if kind == "function_call_output":
         return {**value, "output": _patched_content(value.get("output"), message)}
-    key = next((k for k in _ARGUMENTS if isinstance(value.get(k), str)), None)
     out = dict(value)
+    if kind in _PROGRAM and message.role == "assistant":
+        return {**out, _PROGRAM[kind]: joined_text(message.parts)}
+    key = next((k for k in _ARGUMENTS if isinstance(value.get(k), str)), None)
     if key is not None and message.calls:
         out[key] = message.calls[0].arguments
     if kind in _SERVER_CALLS and message.results and message.results != read(Place(0), value).results:

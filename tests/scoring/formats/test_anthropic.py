@@ -292,6 +292,52 @@ class TestPatching:
                 {"type": "web_fetch_result", "url": "u", "content": {"type": "document"}},
                 {"type": "web_fetch_result", "url": "u", "content": {"type": "document"}},
             ),
+            (
+                "web_fetch_tool_result",
+                {
+                    "type": "web_fetch_result",
+                    "url": "u",
+                    "content": {
+                        "type": "document",
+                        "source": {"type": "base64", "media_type": "application/pdf", "data": "QUJD"},
+                    },
+                },
+                {
+                    "type": "web_fetch_result",
+                    "url": "u",
+                    "content": {
+                        "type": "document",
+                        "source": {"type": "text", "media_type": "text/plain", "data": "[cut]"},
+                    },
+                },
+            ),
+            (
+                "code_execution_tool_result",
+                {
+                    "type": "encrypted_code_execution_result",
+                    "encrypted_stdout": "zzzz",
+                    "stderr": "",
+                    "return_code": 0,
+                    "content": [],
+                },
+                {
+                    "type": "code_execution_result",
+                    "stdout": "[cut]",
+                    "stderr": "",
+                    "return_code": 0,
+                    "content": [],
+                },
+            ),
+            (
+                "advisor_tool_result",
+                {"type": "advisor_redacted_result", "encrypted_content": "zzzz"},
+                {"type": "advisor_result", "text": "[cut]"},
+            ),
+            (
+                "advisor_tool_result",
+                {"type": "advisor_result", "text": "long"},
+                {"type": "advisor_result", "text": "[cut]"},
+            ),
         ],
     )
     def test_keeps_the_shape_of_what_the_provider_wrote(self, kind: str, content: Any, expected: Any) -> None:

@@ -411,6 +411,13 @@ class TestAProgramOfTheProvider:
             assert encode(repaired, "responses") == items
             assert notes == []
 
+    def test_can_be_shortened(self) -> None:
+        """Its code and its result are texts; the other fields stay."""
+        for n, name in ((1, "code"), (4, "result")):
+            old = self.ITEMS[n]
+            cut = replace(read(old), parts=(Text("[cut]"),))
+            assert encode([cut], "responses") == [{**old, name: "[cut]"}]
+
     def test_is_one_unit_with_its_output(self) -> None:  # P4
         """They are dropped together."""
         assert (1, 2, 3, 4) in units_of(decode(list(self.ITEMS), "responses").messages)
