@@ -110,9 +110,10 @@ class TestTheTable:
         assert title.evaluate("e => e.scrollWidth <= e.clientWidth")
         assert page.locator("thead th:visible").all_inner_texts()[-1] == "Last"
 
-    def test_needs_one_line_for_what_most_sessions_say(self, look: Look) -> None:
-        """At 1,280 pixels the verdict of a session that needs nothing stands on one line, below the toolbar's one."""
-        page = look(open_agents)
+    def test_needs_one_line_for_what_most_sessions_say(self, page: Page, server: Server) -> None:
+        """At 1,280 pixels, less a scrollbar, a verdict that needs nothing has one line, and so has the toolbar."""
+        page.set_viewport_size({"width": 1280 - 15, "height": 900})
+        open_agents(page, server)
         said = page.locator(".said", has_text="Nothing needed: many turns left to the target at this pace")
         expect(said).to_be_visible()
         assert said.evaluate("e => e.clientHeight") == 17
