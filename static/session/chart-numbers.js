@@ -116,18 +116,19 @@ export function steepest(points, count) {
     .slice(0, count);
 }
 
-/** The width of a mark, the farthest that it stands from its place, and the first place of one in view. */
-const [MARK_PX, ASIDE_PX, FIRST_PX] = [24, 96, 12];
+/** The width of a mark, the farthest that it stands from its place, and the first place of one in view, in
+ * units of the text's size. */
+const [MARK, ASIDE, FIRST] = [1.5, 6, 0.75];
 
 /** Moves marks to the left where they would cover each other. Of marks at one place the last stays there.
- * @param {(number | null)[]} places in pixels */
-export function apart(places) {
+ * @param {(number | null)[]} places in pixels @param {number} rem the pixels of a unit */
+export function apart(places, rem) {
   const moved = [...places];
   let next = Number.POSITIVE_INFINITY;
   for (const [place, i] of places
     .flatMap((place, i) => (place === null ? [] : [/** @type {const} */ ([place, i])]))
     .sort(([a, i], [b, j]) => b - a || j - i)) {
-    next = Math.max(Math.min(place, FIRST_PX), place - ASIDE_PX, Math.min(place, next - MARK_PX));
+    next = Math.max(Math.min(place, FIRST * rem), place - ASIDE * rem, Math.min(place, next - MARK * rem));
     moved[i] = next;
   }
   return moved;

@@ -81,7 +81,7 @@ export class MessageList extends CoppiceElement {
       if (listing.error !== null) listing.refresh();
       picked.readFailed();
     }, this.life);
-    viewport.readRowHeight();
+    viewport.start();
     this.refresh();
   }
 

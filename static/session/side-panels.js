@@ -7,7 +7,7 @@ import { NO_TRIAL } from "./plan.js";
 /** @typedef {import("./panels.js").Tab} Tab */
 
 /** Matches where the panels are a sheet over the page: the width at which panels.css makes them one. */
-const NARROW = matchMedia("(max-width: 1080px)");
+const NARROW = matchMedia("(max-width: 67.5em)");
 /** The elements that stay usable over an open sheet. */
 const ABOVE = "coppice-toasts, coppice-shortcuts, resume-dialog, dialog";
 

@@ -30,7 +30,6 @@ import {
   timeLabels,
 } from "./chart-numbers.js";
 
-const HEIGHT = 150;
 /** A shorter drag, in pixels, is a click. */
 const CLICK_PIXELS = 4;
 /** The number of steps with their own button. */
@@ -54,6 +53,8 @@ export class TokenChart extends CoppiceElement {
   #axis = recall("chart-axis");
   /** The positions of the marks, in pixels from the left of the chart. @type {(number | null)[]} */
   #places = [];
+  /** The pixels of the reader's font size, which the text of the chart follows. */
+  #rem = 16;
 
   /** @param {Api.Timeline | null} value */
   set value(value) {
@@ -125,7 +126,8 @@ export class TokenChart extends CoppiceElement {
   #resize() {
     const width = this.querySelector(".chart-area")?.clientWidth ?? 0;
     const height = this.#height;
-    if (this.#plot && width > 0 && (width !== this.#plot.width || height !== this.#plot.height))
+    if (this.#rem !== rootPixels()) this.requestUpdate();
+    else if (this.#plot && width > 0 && (width !== this.#plot.width || height !== this.#plot.height))
       this.#plot.setSize({ width, height });
   }
 
@@ -141,12 +143,15 @@ export class TokenChart extends CoppiceElement {
 
   /** The height available to the chart, which a taller neighbour stretches. */
   get #height() {
-    return Math.max(HEIGHT, this.querySelector(".chart-area")?.clientHeight ?? 0);
+    return this.querySelector(".chart-area")?.clientHeight ?? 0;
   }
 
   update() {
     const value = this.#value;
     const unseen = Number(this.getAttribute("unseen") ?? 0);
+    const rem = rootPixels();
+    if (rem !== this.#rem) this.#drawn = "";
+    this.#rem = rem;
     this.#shown = value && { ...value, points: known(value.points, unseen) };
     if (!this.#shown?.points.length) this.stop();
     super.update();
@@ -177,7 +182,7 @@ export class TokenChart extends CoppiceElement {
 
   /** The marks above the chart. @param {Api.Timeline} timeline */
   #marks({ changes }) {
-    const places = apart(this.#places);
+    const places = apart(this.#places, this.#rem);
     return html`<ul class="chart-marks">${changes.map((mark, i) => {
       const at = places[i];
       const words = markWords(mark, this.#certainty);
@@ -293,7 +298,7 @@ export class TokenChart extends CoppiceElement {
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: this.#height,
-      padding: [14, 28, 0, 0],
+      padding: [0.875 * this.#rem, 1.75 * this.#rem, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
@@ -301,6 +306,7 @@ export class TokenChart extends CoppiceElement {
       axes: axesOf(
         time,
         getComputedStyle(this).fontFamily,
+        this.#rem,
         colour,
         () => this.#pointAt(Infinity)?.number ?? 0,
       ),
@@ -352,7 +358,7 @@ export class TokenChart extends CoppiceElement {
     ctx.save();
     ctx.beginPath();
     // A mark at either end must not be cut off.
-    const [aside, above] = [6 * ratio, 14 * ratio];
+    const [aside, above] = [6 * ratio, 0.875 * this.#rem * ratio];
     ctx.rect(bbox.left - aside, bbox.top - above, bbox.width + 2 * aside, bbox.height + above);
     ctx.clip();
     const y = Math.round(plot.valToPos(timeline.target, "y", true));
@@ -422,6 +428,9 @@ function stroke(ctx, x1, y1, x2, y2) {
   ctx.stroke();
 }
 
+/** The font size that the reader chose in the browser, in pixels. */
+const rootPixels = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+
 /** The page's colours in a form for a canvas, which cannot resolve light-dark(). All are read together,
  * because each reading after a change makes the browser compute styles again. @param {HTMLElement} host
  * @param {string[]} names @returns {Map<string, string>} */
@@ -457,13 +466,14 @@ function seriesOf({ points, regions }, both, colour) {
   return [{}, ...areas, ...line];
 }
 
-/** @param {boolean} time @param {string} family of the font @param {(name: string) => string} colour
- * @param {() => number} last the number of the last message @returns {uPlot.Axis[]} */
-function axesOf(time, family, colour, last) {
+/** @param {boolean} time @param {string} family of the font @param {number} rem pixels
+ * @param {(name: string) => string} colour @param {() => number} last the number of the last message
+ * @returns {uPlot.Axis[]} */
+function axesOf(time, family, rem, colour, last) {
   const line = colour("--line");
   const axis = {
     stroke: colour("--muted"),
-    font: `11px ${family}`,
+    font: `${0.6875 * rem}px ${family}`,
     ticks: { stroke: line, width: 1, size: 4 },
   };
   /** @param {number} tick the number of a message */
@@ -472,17 +482,17 @@ function axesOf(time, family, colour, last) {
     {
       ...axis,
       grid: { show: false },
-      size: 28,
-      space: 90,
+      size: 1.75 * rem,
+      space: 5.625 * rem,
       values: (_, ticks) => (time ? timeLabels(ticks, Date.now()) : ticks.map(whole)),
     },
     {
       ...axis,
-      size: 46,
+      size: 2.875 * rem,
       grid: { stroke: line, width: 1 },
       ticks: { show: false },
       values: (_, ticks) => ticks.map((t) => compact(t)),
-      space: 28,
+      space: 1.75 * rem,
     },
   ];
 }

@@ -14,7 +14,7 @@ export class Viewport {
   span = { from: 0, to: FIRST };
   #heights = new RowHeights(1);
   #list;
-  /** The height of a closed row in pixels, which depends on the width of the page only. */
+  /** The height of a closed row in pixels, which depends on the width of the page and the size of its text. */
   #rowHeight = 52;
   /** The heights of the details of open rows. @type {Map<string, number>} */
   #details = new Map();
@@ -25,6 +25,11 @@ export class Viewport {
   /** @param {import("../shared/element.js").CoppiceElement} list */
   constructor(list) {
     this.#list = list;
+  }
+
+  start() {
+    this.readRowHeight();
+    this.#sizes.observe(this.#list);
   }
 
   stop() {
@@ -43,7 +48,9 @@ export class Viewport {
 
   /** @param {ResizeObserverEntry[]} entries */
   #resized(entries) {
+    this.readRowHeight();
     for (const { target } of entries) {
+      if (target === this.#list) continue;
       const id = target.getAttribute("data-of") ?? "";
       if (target.isConnected) this.#details.set(id, target.getBoundingClientRect().height);
     }

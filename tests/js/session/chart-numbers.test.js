@@ -171,14 +171,14 @@ describe("the stack of regions", () => {
 
 describe("marks at one place", () => {
   it("stand beside each other, the last at its place", () => {
-    assert.deepEqual(apart([100, 400, 400, 410]), [100, 362, 386, 410]);
+    assert.deepEqual(apart([100, 400, 400, 410], 16), [100, 362, 386, 410]);
   });
 
   it("stay near it, and in their order whatever the order of the operations", () => {
-    assert.deepEqual(apart([300, null, 50, 50]), [300, null, 26, 50]);
-    assert.ok(apart(Array(5).fill(50)).every((place) => Number(place) >= 12));
-    assert.deepEqual(apart([4]), [4]);
-    assert.ok(apart(Array(50).fill(500)).every((place) => Number(place) >= 400));
+    assert.deepEqual(apart([300, null, 50, 50], 16), [300, null, 26, 50]);
+    assert.ok(apart(Array(5).fill(50), 16).every((place) => Number(place) >= 12));
+    assert.deepEqual(apart([4], 16), [4]);
+    assert.ok(apart(Array(50).fill(500), 16).every((place) => Number(place) >= 400));
   });
 });
 
