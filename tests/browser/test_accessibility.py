@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.browser import writing
 from tests.browser.looking import Look
@@ -41,6 +41,12 @@ def open_nothing(page: Page, server: Server) -> None:
     """Open the overview without sessions."""
     page.goto(server.url)
     expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+
+
+def open_messages(page: Page, server: Server) -> None:
+    """Open a session with its messages."""
+    page.goto(f"{server.url}/sessions/{above_target(server)}")
+    expect(page.locator(".m-open").first).to_be_visible()
 
 
 def open_plan(page: Page, server: Server) -> None:
@@ -231,6 +237,21 @@ class TestPhones:
 
 class TestPreferences:
     """Pages follow the reader's system: contrast, motion, themes."""
+
+    @pytest.mark.parametrize("width", [390, 1280])
+    @pytest.mark.parametrize("open_page", [open_overview, open_messages, open_settings])
+    def test_of_larger_text_enlarge_it_within_the_page(
+        self, page: Page, own_context: BrowserContext, server: Server, open_page: Opening, width: int
+    ) -> None:
+        """A font size of 24 pixels, set in the browser, enlarges all text by half, and no page scrolls sideways."""
+        sizes = {"fontSizes": {"standard": 24, "fixed": 20}}
+        own_context.new_cdp_session(page).send("Page.setFontSizes", sizes)
+        page.set_viewport_size({"width": width, "height": 900})
+        open_page(page, server)
+        size = "e => Number.parseFloat(getComputedStyle(e).fontSize)"
+        assert page.locator("body").evaluate(size) == 13 * 1.5
+        assert page.locator("h1").first.evaluate(size) == 20 * 1.5
+        holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
     def test_of_less_motion_are_respected(self, look: Look) -> None:
         """No element is animated, not even the live dot."""
