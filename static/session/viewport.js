@@ -14,7 +14,7 @@ export class Viewport {
   span = { from: 0, to: FIRST };
   #heights = new RowHeights(1);
   #list;
-  /** The height of a closed row in pixels, which depends on the width of the page and the size of its text. */
+  /** The height of a closed row in pixels; it depends on the page's width and the size of its text. */
   #rowHeight = 52;
   /** The heights of the details of open rows. @type {Map<string, number>} */
   #details = new Map();
