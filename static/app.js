@@ -3,4 +3,5 @@ import "./frame/coppice-status.js";
 import "./frame/coppice-toasts.js";
 import "./frame/coppice-shortcuts.js";
 import "./frame/prefetch.js";
+import "./frame/clicked.js";
 import "./frame/sideways.js";

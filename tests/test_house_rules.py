@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,23 @@ def opened_files_in(module: Module) -> Iterator[str]:
 def elements_in(script: str) -> list[str]:
     """Return the names of the custom elements that a script defines."""
     return re.findall(r"customElements\.define\(\s*([^,\s]+)", script)
+
+
+FOCUSES = re.compile(r"(?<!\bwindow)\??\.focus\(")
+
+
+def unread_by_safari(css: str) -> list[str]:
+    """Return the declarations of a style sheet that Safari leaves out.
+
+    It reads the shorthand for underlines with one value only, and the property for selecting with its prefix only.
+    """
+    lines = [line.strip() for line in css.splitlines()]
+    return [
+        line
+        for before, line in pairwise(lines)
+        if re.match("text-decoration: [^ ]+ ", line)
+        or (line.startswith("user-select: ") and before != f"-webkit-{line}")
+    ]
 
 
 def our_scripts() -> dict[str, str]:
@@ -374,6 +392,41 @@ class TestElements:
         )
         (script,) = read_scripts(".", tmp_path).values()
         assert elements_in(script) == ['"a-b"']
+
+
+class TestSafari:
+    """A browser that the tests do not use, and that does some things in another way."""
+
+    def test_is_told_which_focus_came_by_a_key(self) -> None:
+        """Only `focusOn` moves the focus in a page, because Safari rings it only if it is asked to."""
+        wrong = [
+            path
+            for path, text in our_scripts().items()
+            if FOCUSES.search(text) and path != "static/shared/focus.js"
+        ]
+        assert not wrong
+
+    def test_reads_every_declaration(self) -> None:
+        """No style sheet has a form that Safari leaves out."""
+        sheets = (ROOT / "static").rglob("*.css")
+        wrong = {
+            sheet.name: found for sheet in sheets if (found := unread_by_safari(sheet.read_text("utf-8")))
+        }
+        assert not wrong
+
+    @pytest.mark.parametrize(
+        ("css", "found"),
+        [
+            ("text-decoration: underline dotted;", True),
+            ("text-decoration: underline;", False),
+            ("text-decoration-color: light-dark(red, blue);", False),
+            ("user-select: all;", True),
+            ("-webkit-user-select: all;\n  user-select: all;", False),
+        ],
+    )
+    def test_leaves_out_some_forms(self, css: str, found: bool) -> None:
+        """A shorthand with several values, and a property without its prefix."""
+        assert bool(unread_by_safari(f"a {{\n  {css}\n}}\n")) == found
 
 
 class TestHelpers:

@@ -4,6 +4,7 @@
 // live connection's `state`; changes `data-theme` on <html>, and updates the relative times of the page.
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
+import { focusOn } from "../shared/focus.js";
 import { timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -80,7 +81,7 @@ class CoppiceStatus extends CoppiceElement {
   #focusSearch() {
     const field = document.querySelector('main input[type="search"]');
     if (field instanceof HTMLInputElement) {
-      field.focus(); // which brings it into view
+      focusOn(field); // which brings it into view
       field.select();
     } else location.assign(`${root}/search`);
   }

@@ -6,6 +6,7 @@
 // the toast, and Escape closes one with the focus. A closed toast returns the focus.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
+import { focusOn } from "../shared/focus.js";
 import { sentence } from "../shared/format.js";
 import { html, keyed, nothing, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -59,7 +60,7 @@ class CoppiceToasts extends CoppiceElement {
       this.#close();
     });
     shortcutsFor(
-      [{ key: "n", label: "Go to the notice", run: () => this.querySelector("button")?.focus() }],
+      [{ key: "n", label: "Go to the notice", run: () => focusOn(this.querySelector("button")) }],
       this.life,
     );
   }
@@ -120,7 +121,7 @@ class CoppiceToasts extends CoppiceElement {
     if (!held) return;
     this.#before = before; // also where the focus went on to the next toast
     if (document.activeElement === document.body && before instanceof HTMLElement)
-      before.focus({ preventScroll: true });
+      focusOn(before, { preventScroll: true });
   }
 
   /** An alert is announced when it is added, but a status only if it is added to a region that was there. */

@@ -3,6 +3,7 @@
 // Memories and learnings: short texts that outlive sessions, searched, added, edited and deleted here. Those
 // that share words with a session's newest message are added to its context. Proposed learnings are above
 // the learnings.
+import { focusOn } from "../shared/focus.js";
 import "./learning-proposals.js";
 import { read, step, write } from "../shared/address.js";
 import { api } from "../shared/api.js";
@@ -128,7 +129,7 @@ class CoppiceMemory extends ReadingElement {
     this.#editing = id;
     this.#before = this.#memories?.find((one) => one.id === id)?.text ?? "";
     this.update();
-    if (id !== null) this.#field("edited")?.focus();
+    if (id !== null) focusOn(this.#field("edited"));
   }
 
   get #proposals() {

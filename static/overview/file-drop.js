@@ -46,6 +46,8 @@ const VEIL = html`<div class="drop-veil" role="status">
 
 export class FileDrop extends CoppiceElement {
   #over = false;
+  /** The element that dragged files entered last. @type {EventTarget | null} */
+  #under = null;
   /** @type {Entry[]} */
   #entries = [];
   /** @type {(readonly [File, Entry])[]} */
@@ -53,8 +55,12 @@ export class FileDrop extends CoppiceElement {
 
   start() {
     this.listen(window, "dragover", (/** @type {DragEvent} */ event) => this.#drag(event, true));
+    // An element is entered before the one before it is left. Not every Safari tells in `relatedTarget`.
+    this.listen(window, "dragenter", ({ target }) => {
+      this.#under = target;
+    });
     this.listen(window, "dragleave", (/** @type {DragEvent} */ event) => {
-      if (!event.relatedTarget) this.#drag(event, false);
+      if (event.target === this.#under) this.#drag(event, false);
     });
     this.listen(window, "drop", (/** @type {DragEvent} */ event) => {
       const files = [...(event.dataTransfer?.files ?? [])];

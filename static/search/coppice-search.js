@@ -4,6 +4,7 @@
 // Query and limits are part of the address.
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
+import { focusOn } from "../shared/focus.js";
 import { counted, inOneLine, number, withPictures } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html } from "../shared/html.js";
@@ -65,7 +66,7 @@ class CoppiceSearch extends ReadingElement {
     });
     this.stepKeys(".hit a", "result");
     this.update();
-    this.querySelector("input")?.focus();
+    focusOn(this.querySelector("input"));
     super.start();
     this.#readSessions();
   }
@@ -105,7 +106,7 @@ class CoppiceSearch extends ReadingElement {
       this.#hits = [...(this.#hits ?? []), ...fresh];
       this.#next = page.next;
       this.update();
-      /** @type {HTMLElement | undefined} */ (this.querySelectorAll(".hit a")[first])?.focus();
+      focusOn(this.querySelectorAll(".hit a")[first]);
     } catch (error) {
       if (!signal.aborted) toastError(error, "Could not read more");
     }

@@ -3,6 +3,7 @@
 // One session: what fills its context and what to do about it. Header with the verdict, bars, chart,
 // messages, and beside them the panels Plan, Heaviest, History, Summary, Archive. Follows the room
 // "session:<id>". "#plan" opens the plan.
+import { focusOn } from "../shared/focus.js";
 import "../shared/context-gauge.js";
 import "./heavy-panel.js";
 import "./message-list.js";
@@ -343,7 +344,7 @@ class CoppiceSession extends CoppiceElement {
   #openExport() {
     const menu = /** @type {HTMLDetailsElement | null} */ (this.querySelector(".menu.export"));
     setTimeout(() => menu?.setAttribute("open", ""));
-    menu?.querySelector("summary")?.focus();
+    focusOn(menu?.querySelector("summary"));
   }
 
   async #delete() {

@@ -1,5 +1,6 @@
 // The menus of a session, each a <details class="menu">: Export has a line for each format with its use, More
 // the choices for this session. closeMenus() closes open ones.
+import { focusOn } from "../shared/focus.js";
 import { number, percentSet } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -158,7 +159,7 @@ export function closeMenus(root, inside) {
     const within = inside instanceof Node && menu.contains(inside);
     const chosen = inside instanceof Element && inside.closest(".menu-list a, .menu-list button");
     if (within && !chosen) continue;
-    if (menu.querySelector(".menu-list :focus")) menu.querySelector("summary")?.focus();
+    if (menu.querySelector(".menu-list :focus")) focusOn(menu.querySelector("summary"));
     menu.removeAttribute("open");
     closed = true;
   }

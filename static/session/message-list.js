@@ -11,6 +11,7 @@
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
+import { focusOn } from "../shared/focus.js";
 import { html, keyed, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
 import { problem } from "../shared/problem.js";
@@ -69,7 +70,7 @@ export class MessageList extends CoppiceElement {
       "no-range": () => listing.change({ from: "", to: "" }),
       "choose-selected": ({ dataset }) => this.#choose(dataset.kind ?? ""),
       "select-none": () => {
-        this.#opener(picked.lastSelected)?.focus({ preventScroll: true }); // the button is going
+        focusOn(this.#opener(picked.lastSelected), { preventScroll: true }); // the button is going
         picked.select([...picked.selected.values()], false);
       },
     });
@@ -205,15 +206,14 @@ export class MessageList extends CoppiceElement {
     if (message) this.#selectTo(message.id, !this.#picked.selected.has(message.id), false);
   }
 
-  /** The button that opens a row, if the row is drawn. @param {string | undefined} id
-   * @returns {HTMLElement | null} */
+  /** The button that opens a row, if the row is drawn. @param {string | undefined} id */
   #opener(id) {
     return this.querySelector(`.m-open[data-id="${CSS.escape(id ?? "")}"]`);
   }
 
   /** Moves the focus to the actions on the selected rows: with Tab they come after the last row. */
   #goToSelection() {
-    /** @type {HTMLElement | null} */ (this.querySelector(".selection button"))?.focus();
+    focusOn(this.querySelector(".selection button"));
   }
 
   #pinHere() {

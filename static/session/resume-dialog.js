@@ -5,6 +5,7 @@
 import { api } from "../shared/api.js";
 import { dialogHead } from "../shared/dialog-head.js";
 import { CoppiceElement } from "../shared/element.js";
+import { focusOn } from "../shared/focus.js";
 import { number, percentSet, sentence } from "../shared/format.js";
 import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -54,7 +55,7 @@ export class ResumeDialog extends CoppiceElement {
     }
     this.#busy = false;
     this.update();
-    /** @type {HTMLElement | null} */ (this.querySelector(".foot button:last-child"))?.focus();
+    focusOn(this.querySelector(".foot button:last-child"));
   }
 
   template() {

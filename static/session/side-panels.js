@@ -1,6 +1,7 @@
 // The panel that is open beside the messages, and the focus as one opens or closes. The address of the page
 // names the panel. On a narrow page the panels are a sheet over it, below which nothing is reached.
 import * as address from "../shared/address.js";
+import { focusOn } from "../shared/focus.js";
 import { neighbour, PANELS, TABS } from "./panels.js";
 import { NO_TRIAL } from "./plan.js";
 
@@ -154,8 +155,7 @@ export class SidePanels {
   }
 
   #focusTab() {
-    const tab = this.#page.querySelector(".side [role=tab][aria-selected=true]");
-    if (tab instanceof HTMLElement) tab.focus({ preventScroll: true });
+    focusOn(this.#page.querySelector(".side [role=tab][aria-selected=true]"), { preventScroll: true });
   }
 
   /** Moves to the tab beside the one that has the focus, with the arrow keys. @param {KeyboardEvent} event */
@@ -197,7 +197,6 @@ export class SidePanels {
     const held = document.activeElement;
     const within = held === document.body || held?.closest(".side") || NARROW.matches;
     this.#page.update();
-    if (within && this.#opener instanceof HTMLElement && this.#opener.isConnected)
-      this.#opener.focus({ preventScroll: true });
+    if (within && this.#opener?.isConnected) focusOn(this.#opener, { preventScroll: true });
   }
 }

@@ -1,5 +1,6 @@
 // The part of the message list that is in view: which rows are drawn, where each is placed, and which has the
 // focus.
+import { focusOn } from "../shared/focus.js";
 import { RowHeights } from "./row-heights.js";
 
 /** @typedef {import("./row-heights.js").Span} Span */
@@ -74,8 +75,8 @@ export class Viewport {
     for (const detail of this.#list.querySelectorAll(".msg-detail")) this.#sizes.observe(detail);
     if (this.#focusAt === null) return;
     const open = this.#list.querySelector(`.item[data-index="${this.#focusAt}"] .m-open`);
-    if (!(open instanceof HTMLElement) || open.closest("[inert]")) return; // a row of the list before
-    open.focus({ preventScroll: true });
+    if (!open || open.closest("[inert]")) return; // a row of the list before
+    focusOn(open, { preventScroll: true });
     this.#focusAt = null;
   }
 

@@ -3,6 +3,7 @@
 // Every weight and threshold, found by words, exported, imported, and edited together: their effect is shown
 // on a real session at once, saving checks them as a whole and shows faults beside their fields. Nothing
 // changes without Save.
+import { focusOn } from "../shared/focus.js";
 import "./what-if.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";
@@ -316,7 +317,7 @@ class CoppiceSettings extends ReadingElement {
         this.#faults = error.faults;
         this.#search(""); // which may hide a wrong field
         this.#showFault();
-        /** @type {HTMLElement | null} */ (this.querySelector('[aria-invalid="true"]'))?.focus();
+        focusOn(this.querySelector('[aria-invalid="true"]'));
       } else toastError(error, "Could not save the settings");
     }
     this.#saving = false;

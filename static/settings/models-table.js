@@ -3,6 +3,7 @@
 // The limits of all models with source and date; a row can be overridden, and a model added. Follows
 // `models:changed`.
 import { ApiError, api } from "../shared/api.js";
+import { focusOn } from "../shared/focus.js";
 import { number, sentence } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -67,7 +68,7 @@ class ModelsTable extends ReadingElement {
     this.#editing = name;
     this.#faults = [];
     this.update();
-    if (name !== null) this.#input(".model-edit input")?.focus();
+    if (name !== null) focusOn(this.#input(".model-edit input"));
   }
 
   /** @param {string} selector @returns {HTMLInputElement | null} */

@@ -5,6 +5,7 @@
 import { ApiError, api } from "../shared/api.js";
 import { ask } from "../shared/ask.js";
 import { copyText } from "../shared/copy.js";
+import { focusOn } from "../shared/focus.js";
 import { counted, sentence, timeOfDay } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -85,7 +86,7 @@ class WebhooksPanel extends ReadingElement {
   #toForm() {
     const form = this.querySelector(".webhook-edit");
     form?.scrollIntoView({ block: "nearest" });
-    form?.querySelector("input")?.focus({ preventScroll: true });
+    focusOn(form?.querySelector("input"), { preventScroll: true });
   }
 
   /** @param {Api.WebhookSecret | null} made */

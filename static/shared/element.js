@@ -1,6 +1,7 @@
 // The base of our elements. `template()` returns what an element shows. `requestUpdate()` renders it once
 // before the next frame, even if it is called several times. Listeners added with `listen` end when the
 // element leaves the page.
+import { focusOn, followInputs } from "./focus.js";
 import { nothing, render } from "./html.js";
 import { shortcutsFor } from "./keys.js";
 
@@ -28,7 +29,7 @@ function follow({ target }) {
 function refocus(around) {
   for (const place of around) {
     const next = [...place.querySelectorAll(FOCUSABLE)].find((one) => one.checkVisibility());
-    if (place.isConnected && next instanceof HTMLElement) return next.focus({ preventScroll: true });
+    if (place.isConnected && next) return focusOn(next, { preventScroll: true });
   }
 }
 
@@ -49,6 +50,7 @@ export class CoppiceElement extends HTMLElement {
     this.#place = this.parentNode;
     this.#life = new AbortController();
     document.addEventListener("input", follow, true); // added only once
+    followInputs();
     this.start();
     this.requestUpdate();
   }
@@ -104,7 +106,7 @@ export class CoppiceElement extends HTMLElement {
     // Buttons that hide, as those that save, are used after a field.
     const field =
       held?.isConnected && changed instanceof HTMLElement && this.contains(changed) ? changed : null;
-    if (field?.checkVisibility()) field.focus();
+    if (field?.checkVisibility()) focusOn(field);
     else refocus(around);
   }
 
@@ -150,8 +152,7 @@ export class CoppiceElement extends HTMLElement {
       const all = [...this.querySelectorAll(selector)];
       const here = all.findIndex((one) => one.matches(":focus"));
       const last = all.length - 1;
-      const next = all[here < 0 && by < 0 ? last : Math.min(last, Math.max(0, here + by))];
-      if (next instanceof HTMLElement) next.focus();
+      focusOn(all[here < 0 && by < 0 ? last : Math.min(last, Math.max(0, here + by))]);
     };
     shortcutsFor(
       [
