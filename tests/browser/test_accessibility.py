@@ -44,9 +44,10 @@ def open_nothing(page: Page, server: Server) -> None:
 
 
 def open_messages(page: Page, server: Server) -> None:
-    """Open a session with its messages."""
-    page.goto(f"{server.url}/sessions/{above_target(server)}")
+    """Open a session with its messages, and what followed a compaction."""
+    page.goto(f"{server.url}/sessions/{writing.compacted(server)}")
     expect(page.locator(".m-open").first).to_be_visible()
+    expect(page.locator(".chart-after li")).to_be_visible()
 
 
 def open_plan(page: Page, server: Server) -> None:
@@ -238,19 +239,25 @@ class TestPhones:
 class TestPreferences:
     """Pages follow the reader's system: contrast, motion, themes."""
 
-    @pytest.mark.parametrize("width", [390, 1280])
-    @pytest.mark.parametrize("open_page", [open_overview, open_messages, open_settings])
+    @pytest.mark.parametrize(("pixels", "width"), [(24, 1280), (24, 390), (32, 390)])
+    @pytest.mark.parametrize("open_page", [open_overview, open_messages, open_settings, open_search])
     def test_of_larger_text_enlarge_it_within_the_page(
-        self, page: Page, own_context: BrowserContext, server: Server, open_page: Opening, width: int
+        self,
+        page: Page,
+        own_context: BrowserContext,
+        server: Server,
+        open_page: Opening,
+        pixels: int,
+        width: int,
     ) -> None:
-        """A font size of 24 pixels, set in the browser, enlarges all text by half, and no page scrolls sideways."""
-        sizes = {"fontSizes": {"standard": 24, "fixed": 20}}
+        """A larger font, set in the browser, enlarges all text, on phones too, and no page scrolls sideways."""
+        sizes = {"fontSizes": {"standard": pixels, "fixed": pixels}}
         own_context.new_cdp_session(page).send("Page.setFontSizes", sizes)
         page.set_viewport_size({"width": width, "height": 900})
         open_page(page, server)
         size = "e => Number.parseFloat(getComputedStyle(e).fontSize)"
-        assert page.locator("body").evaluate(size) == 13 * 1.5
-        assert page.locator("h1").first.evaluate(size) == 20 * 1.5
+        assert page.locator("body").evaluate(size) == 13 / 16 * pixels
+        assert page.locator("h1").first.evaluate(size) == 20 / 16 * pixels
         holds(page, "document.documentElement.scrollWidth <= innerWidth")
 
     def test_of_less_motion_are_respected(self, look: Look) -> None:

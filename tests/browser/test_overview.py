@@ -6,7 +6,6 @@ import json
 import os
 import re
 import threading
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,11 @@ from tests.browser.waiting import (
     until,
     without_live_connection,
 )
-from tests.browser.writing import ClaudeFolder, feed, managed, words
+from tests.browser.writing import ClaudeFolder, compacted, feed, managed, words
 from tests.servers import Server, running_server
 from tests.waiting import PATIENCE
 from tests.webapp.agents.samples import samples_of
-from tests.webapp.building import START, call, entries, followed, result, user
 from webapp.agents import AGENTS
-from webapp.agents.records import Compaction
 from webapp.bodies import PruneBody
 from webapp.events import ImportProgressed, SettingsChanged
 from webapp.services.ingest.following import folder_variables
@@ -606,15 +603,7 @@ class TestSavings:
 
     def test_have_the_aftermath_below_them(self, page: Page, server: Server) -> None:  # X25
         """A compaction, behind which a file is read again: on the overview in sum, on the chart by itself."""
-        read = '{"file_path": "src/login.py"}'
-        followed(server.app, user("Fix the login race"), call("a", "Read", read), result("a", words(20)))
-        server.app.ingest.append_records("s", [Compaction(START + timedelta(seconds=5), "auto", 50_000, "c")])
-        steps = [call("b", "Read", read), result("b", words(20))]
-        for step in range(20):
-            made = call(f"c{step}", arguments=json.dumps({"command": f"make part-{step}"}))
-            steps += [made, result(f"c{step}", "done")]
-        server.app.ingest.append_records("s", entries(*steps, start=10))
-        server.app.aftermaths.count("s")
+        compacted(server)
         page.goto(server.url)
         expect(page.locator("saved-totals")).to_contain_text(
             re.compile(

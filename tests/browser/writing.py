@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.servers import Server
+from tests.webapp.building import START, call, entries, followed, result, user
+from webapp.agents.records import Compaction
 from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.session.times import now_ms
 
@@ -174,3 +176,17 @@ def reading(server: Server, reads: int, start: int = 0, session: str = "reader")
             {"role": "assistant", "content": f"answer {n}"},
         ]
         server.app.ingest.append_messages(session, rows)
+
+
+def compacted(server: Server) -> str:
+    """Create a session of an agent that reads a file again after a compaction; return its id."""
+    read = '{"file_path": "src/login.py"}'
+    followed(server.app, user("Fix the login race"), call("a", "Read", read), result("a", words(20)))
+    server.app.ingest.append_records("s", [Compaction(START + timedelta(seconds=5), "auto", 50_000, "c")])
+    steps = [call("b", "Read", read), result("b", words(20))]
+    for step in range(20):
+        made = call(f"c{step}", arguments=json.dumps({"command": f"make part-{step}"}))
+        steps += [made, result(f"c{step}", "done")]
+    server.app.ingest.append_records("s", entries(*steps, start=10))
+    server.app.aftermaths.count("s")
+    return "s"
