@@ -17,8 +17,6 @@ from scoring.tokens import DEFINITION, ENCRYPTED, schema_of
 
 # Fields with what the model reads and only the provider can decrypt.
 _ENCRYPTED_FIELDS = ("encrypted_content", "encrypted_stdout")
-
-
 # Blocks that are sent and not shown to the model: where another model went on, and which tools are no longer offered.
 MARKERS = ("fallback", "tool_removal")
 

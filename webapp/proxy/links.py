@@ -37,13 +37,13 @@ def links_in(item: Any) -> Links:
     if item.get("role") == "function":
         results.append(f"function {item.get('name')}")
     if not calls and not results:
-        _add_provider_s(item, calls, results)
+        _add_provider_links(item, calls, results)
     role = "assistant" if kind is not None else "tool" if results else "user"
     # A reference can be to reasoning.
     return Links(role, tuple(calls), tuple(results), kind in (_REASONING, _REFERENCE), ties_in(item))
 
 
-def _add_provider_s(item: Mapping[str, Any], calls: list[str], results: list[str]) -> None:
+def _add_provider_links(item: Mapping[str, Any], calls: list[str], results: list[str]) -> None:
     """Add the call or the result in an item of Responses that the provider answers or asks for."""
     kind = str(item.get("type"))
     if kind == _APPROVED:
