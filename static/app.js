@@ -3,5 +3,4 @@ import "./frame/coppice-status.js";
 import "./frame/coppice-toasts.js";
 import "./frame/coppice-shortcuts.js";
 import "./frame/prefetch.js";
-import "./frame/clicked.js";
-import "./frame/sideways.js";
+import "./frame/focus.js";

@@ -402,7 +402,7 @@ class TestSafari:
         wrong = [
             path
             for path, text in our_scripts().items()
-            if FOCUSES.search(text) and path != "static/shared/focus.js"
+            if FOCUSES.search(text) and path != "static/shared/keys.js"
         ]
         assert not wrong
 

@@ -4,11 +4,10 @@
 // live connection's `state`; changes `data-theme` on <html>, and updates the relative times of the page.
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
-import { focusOn } from "../shared/focus.js";
 import { timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { shortcutsFor } from "../shared/keys.js";
+import { focusOn, shortcutsFor } from "../shared/keys.js";
 import { recall, remember } from "../shared/preferences.js";
 import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";

@@ -6,11 +6,10 @@
 // the toast, and Escape closes one with the focus. A closed toast returns the focus.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
-import { focusOn } from "../shared/focus.js";
 import { sentence } from "../shared/format.js";
 import { html, keyed, nothing, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { shortcutsFor } from "../shared/keys.js";
+import { focusOn, shortcutsFor } from "../shared/keys.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 

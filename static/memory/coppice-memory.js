@@ -3,7 +3,7 @@
 // Memories and learnings: short texts that outlive sessions, searched, added, edited and deleted here. Those
 // that share words with a session's newest message are added to its context. Proposed learnings are above
 // the learnings.
-import { focusOn } from "../shared/focus.js";
+import { focusOn } from "../shared/keys.js";
 import "./learning-proposals.js";
 import { read, step, write } from "../shared/address.js";
 import { api } from "../shared/api.js";

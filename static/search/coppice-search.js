@@ -4,11 +4,11 @@
 // Query and limits are part of the address.
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
-import { focusOn } from "../shared/focus.js";
 import { counted, inOneLine, number, withPictures } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { focusOn } from "../shared/keys.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf, titleOf } from "../shared/session-facts.js";
 import { optionElements, sessionOptions } from "../shared/session-parts.js";

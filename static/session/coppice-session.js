@@ -3,7 +3,6 @@
 // One session: what fills its context and what to do about it. Header with the verdict, bars, chart,
 // messages, and beside them the panels Plan, Heaviest, History, Summary, Archive. Follows the room
 // "session:<id>". "#plan" opens the plan.
-import { focusOn } from "../shared/focus.js";
 import "../shared/context-gauge.js";
 import "./heavy-panel.js";
 import "./message-list.js";
@@ -15,7 +14,7 @@ import { copyText } from "../shared/copy.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
 import { html, nothing } from "../shared/html.js";
-import { shortcutsFor } from "../shared/keys.js";
+import { focusOn, shortcutsFor } from "../shared/keys.js";
 import { errorOf, isMissing, NOT_LOADED, reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Refresher } from "../shared/refresher.js";

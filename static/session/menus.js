@@ -1,9 +1,10 @@
 // The menus of a session, each a <details class="menu">: Export has a line for each format with its use, More
 // the choices for this session. closeMenus() closes open ones.
-import { focusOn } from "../shared/focus.js";
+
 import { number, percentSet } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { focusOn } from "../shared/keys.js";
 import { NOT_LOADED } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { optionElements } from "../shared/session-parts.js";

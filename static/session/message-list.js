@@ -11,9 +11,8 @@
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
-import { focusOn } from "../shared/focus.js";
 import { html, keyed, nothing } from "../shared/html.js";
-import { shortcutsFor } from "../shared/keys.js";
+import { focusOn, shortcutsFor } from "../shared/keys.js";
 import { problem } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { whenLive } from "../shared/socket.js";

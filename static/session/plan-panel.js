@@ -5,7 +5,7 @@
 // `plan-changed` {plan} for each new plan and `pruned` {applied} when one was applied. `plan()` makes a plan,
 // `apply()` applies the one shown, `recall()` takes what is tried from the address, where it is kept.
 // When the session changes, a new plan replaces it, at most every INTERVAL_MS.
-import { focusOn } from "../shared/focus.js";
+import { focusOn } from "../shared/keys.js";
 import "../shared/context-gauge.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";

@@ -5,10 +5,10 @@
 import { api } from "../shared/api.js";
 import { dialogHead } from "../shared/dialog-head.js";
 import { CoppiceElement } from "../shared/element.js";
-import { focusOn } from "../shared/focus.js";
 import { number, percentSet, sentence } from "../shared/format.js";
 import { html, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { focusOn } from "../shared/keys.js";
 import { reasonOf } from "../shared/problem.js";
 import { mainGauge, pageOf } from "../shared/session-facts.js";
 import { aimOf } from "./plan.js";

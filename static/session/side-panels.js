@@ -1,7 +1,7 @@
 // The panel that is open beside the messages, and the focus as one opens or closes. The address of the page
 // names the panel. On a narrow page the panels are a sheet over it, below which nothing is reached.
 import * as address from "../shared/address.js";
-import { focusOn } from "../shared/focus.js";
+import { focusOn } from "../shared/keys.js";
 import { neighbour, PANELS, TABS } from "./panels.js";
 import { NO_TRIAL } from "./plan.js";
 

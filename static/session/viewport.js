@@ -1,6 +1,6 @@
 // The part of the message list that is in view: which rows are drawn, where each is placed, and which has the
 // focus.
-import { focusOn } from "../shared/focus.js";
+import { focusOn } from "../shared/keys.js";
 import { RowHeights } from "./row-heights.js";
 
 /** @typedef {import("./row-heights.js").Span} Span */

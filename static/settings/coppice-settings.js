@@ -3,7 +3,7 @@
 // Every weight and threshold, found by words, exported, imported, and edited together: their effect is shown
 // on a real session at once, saving checks them as a whole and shows faults beside their fields. Nothing
 // changes without Save.
-import { focusOn } from "../shared/focus.js";
+import { focusOn } from "../shared/keys.js";
 import "./what-if.js";
 import * as address from "../shared/address.js";
 import { ApiError, api } from "../shared/api.js";

@@ -3,10 +3,10 @@
 // The limits of all models with source and date; a row can be overridden, and a model added. Follows
 // `models:changed`.
 import { ApiError, api } from "../shared/api.js";
-import { focusOn } from "../shared/focus.js";
 import { number, sentence } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { focusOn } from "../shared/keys.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { sourceOf } from "../shared/session-parts.js";

@@ -5,10 +5,10 @@
 import { ApiError, api } from "../shared/api.js";
 import { ask } from "../shared/ask.js";
 import { copyText } from "../shared/copy.js";
-import { focusOn } from "../shared/focus.js";
 import { counted, sentence, timeOfDay } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { focusOn } from "../shared/keys.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf } from "../shared/session-facts.js";

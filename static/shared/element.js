@@ -1,9 +1,8 @@
 // The base of our elements. `template()` returns what an element shows. `requestUpdate()` renders it once
 // before the next frame, even if it is called several times. Listeners added with `listen` end when the
 // element leaves the page.
-import { focusOn, followInputs } from "./focus.js";
 import { nothing, render } from "./html.js";
-import { shortcutsFor } from "./keys.js";
+import { focusOn, followInputs, shortcutsFor } from "./keys.js";
 
 /** The elements that Tab reaches. */
 const FOCUSABLE =

@@ -1,5 +1,5 @@
-// Keyboard shortcuts. Elements register keys while they are on a page, one ("j") or a sequence of two ("g
-// o"). Typing in a field does not fire them.
+// Keyboard shortcuts, and the focus that they move. Elements register keys while they are on a page, one
+// ("j") or a sequence of two ("g o"). Typing in a field does not fire them.
 
 /** @typedef {{ key: string, label: string, run: () => void }} Shortcut */
 
@@ -69,4 +69,24 @@ function press(event) {
   if (event.key === "Enter" && control) return;
   if (event.key !== "Escape") event.preventDefault();
   found.run();
+}
+
+/** True if a key was the last input. */
+let isByKey = false;
+
+/** @param {Event} event */
+function follow({ type }) {
+  isByKey = type === "keydown";
+}
+
+/** Follows which input is the last; the listeners are added only once. */
+export function followInputs() {
+  for (const type of ["keydown", "pointerdown"]) document.addEventListener(type, follow, true);
+}
+
+/** Focuses an element, if there is one. Browsers ring what gets the focus after a key, but Safari goes by how
+ * the last element got it, and would not ring a row that a key reached after a click.
+ * @param {Element | null | undefined} target @param {FocusOptions} [options] */
+export function focusOn(target, options) {
+  if (target instanceof HTMLElement) target.focus(isByKey ? { ...options, focusVisible: true } : options);
 }
