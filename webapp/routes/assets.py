@@ -86,6 +86,8 @@ _LATER = re.compile(r"""\bimport\(["']([^"']+)["']\)""")
 _ROOT = re.compile(r":root(\[[^\]]*\])?")
 # Comments on lines of their own. No string of ours has a line that looks like one; a test reads all files.
 COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)$", re.MULTILINE)
+# Templates do not depend on it: browsers show the blanks after a line break as one.
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 # A file name with a hash: the name before it, the hash, the suffix.
 _LASTING = re.compile(rf"(.+)\.([0-9a-f]{{{2 * HASH_BYTES}}})(\.\w+)")
 
@@ -150,16 +152,16 @@ def asset(name: str) -> Asset | None:
 def _read(path: str, _size: int, _mtime_ns: int) -> Asset:
     content, suffix = Path(path).read_bytes(), Path(path).suffix
     if suffix in (".js", ".css") and "vendor" not in Path(path).relative_to(STATIC).parts:
-        content = without_comments(content.decode()).encode()
+        content = condensed(content.decode()).encode()
     return Asset(content, TYPES.get(suffix, "text/plain"))
 
 
-def without_comments(source: str) -> str:
-    """Return a module or sheet without the comments on lines of their own.
+def condensed(source: str) -> str:
+    """Return a module or sheet without the comments on lines of their own, and without indentation.
 
     Each statement keeps its line number, so that an error on a page names the line of the file.
     """
-    return COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source)
+    return _INDENT.sub("", COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source))
 
 
 @lru_cache(maxsize=2)
@@ -172,7 +174,7 @@ def _as_module(sheets: tuple[Asset, ...]) -> Asset:
     """Return style sheets as a module for a shadow root: `:root` becomes `:host`, without its `color-scheme`."""
     text = "\n".join(sheet.content.decode() for sheet in sheets)
     text = _ROOT.sub(lambda found: f":host({found[1]})" if found[1] else ":host", text)
-    text = text.replace(":host {\n  color-scheme: light dark;\n", ":host {\n")
+    text = text.replace(":host {\ncolor-scheme: light dark;\n", ":host {\n")
     return Asset(f"export const SHEET = {json.dumps(text)};\n".encode(), TYPES[".js"])
 
 

@@ -20,9 +20,9 @@ from webapp.routes.assets import (
     VENDORED,
     ImportMap,
     asset,
+    condensed,
     imported,
     modules,
-    without_comments,
 )
 
 PACKED = {"Accept-Encoding": "gzip"}
@@ -109,12 +109,12 @@ class TestStyleSheets:
         names = [f"styles/{path.name}" for path in (STATIC / "styles").glob("*.css")]
         assert set(assets.SHEETS) == {*names, "vendor/uplot/uPlot.min.css"}
         assert client.get("/static/styles.css").text == "\n".join(
-            without_comments((STATIC / name).read_text()) for name in assets.SHEETS
+            condensed((STATIC / name).read_text()) for name in assets.SHEETS
         )
 
 
 class TestComments:
-    """Comments in the sources, which are not sent."""
+    """Comments and indentation in the sources, which are not sent."""
 
     SOURCE = """// A module.
 import { a } from "./a.js"; // a
@@ -129,8 +129,8 @@ const more = 1 /* five
 
     def test_on_separate_lines_are_not_sent(self) -> None:
         """Each statement keeps its line number, and a comment after a statement stays."""
-        lines = self.SOURCE.splitlines()
-        sent = without_comments(self.SOURCE).splitlines()
+        lines = [line.lstrip() for line in self.SOURCE.splitlines()]
+        sent = condensed(self.SOURCE).splitlines()
         assert sent == ["", lines[1], "", "", lines[4], "", *lines[6:]]
 
     def test_of_libraries_are_sent(self, client: Client) -> None:
@@ -139,12 +139,12 @@ const more = 1 /* five
         assert client.get(f"/static/{name}").data == (STATIC / name).read_bytes()
 
     def test_are_removed_from_every_module(self, client: Client) -> None:
-        """No module of Coppice has a comment line, and none loses a line."""
+        """No module of Coppice has a comment line or indentation, and none loses a line."""
         ours = [path for path in STATIC.rglob("*.js") if "vendor" not in path.parts]
         assert len(ours) > 50
         for path in ours:
             sent = client.get(f"/static/{path.relative_to(STATIC).as_posix()}").text
-            assert not re.search(r"^\s*//", sent, re.MULTILINE), path
+            assert not re.search(r"^(?:\s*//|[ \t])", sent, re.MULTILINE), path
             assert sent.count("\n") == path.read_text().count("\n"), path
 
     def test_in_strings_are_kept(self) -> None:
