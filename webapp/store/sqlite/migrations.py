@@ -480,17 +480,18 @@ def m014_service_tiers(db: Database) -> None:
     db.execute("ALTER TABLE calls ADD COLUMN service_tier TEXT DEFAULT ''")
 
 
+LEASES = """CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL
+) WITHOUT ROWID"""
+
+
 @migrations()
 def m015_leases(db: Database) -> None:
     """Store which of several workers does what only one may do."""
-    db.execute(
-        """CREATE TABLE leases (
-            name TEXT PRIMARY KEY,
-            holder TEXT NOT NULL,
-            until INTEGER NOT NULL,
-            cancelled INTEGER NOT NULL
-        ) WITHOUT ROWID"""
-    )
+    db.execute(LEASES)
 
 
 @migrations()
@@ -513,26 +514,27 @@ def m017_words_in_pairs(db: Database) -> None:
     _index_again(db, lambda message: (indexed(message), in_pairs(indexed(message))))
 
 
+AFTERMATHS = """CREATE TABLE aftermaths (
+    session INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    operation INTEGER NOT NULL,
+    windows INTEGER NOT NULL,
+    steps INTEGER NOT NULL,
+    files INTEGER NOT NULL,
+    commands INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    said INTEGER NOT NULL,
+    worked INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    complete INTEGER NOT NULL,
+    PRIMARY KEY (session, event, operation)
+) WITHOUT ROWID"""
+
+
 @migrations()
 def m018_aftermaths(db: Database) -> None:
     """Add what was done again after each event of a session; `operation` 0 is no operation's."""
-    db.execute(
-        """CREATE TABLE aftermaths (
-            session INTEGER NOT NULL,
-            event TEXT NOT NULL,
-            operation INTEGER NOT NULL,
-            windows INTEGER NOT NULL,
-            steps INTEGER NOT NULL,
-            files INTEGER NOT NULL,
-            commands INTEGER NOT NULL,
-            errors INTEGER NOT NULL,
-            said INTEGER NOT NULL,
-            worked INTEGER NOT NULL,
-            tokens INTEGER NOT NULL,
-            complete INTEGER NOT NULL,
-            PRIMARY KEY (session, event, operation)
-        ) WITHOUT ROWID"""
-    )
+    db.execute(AFTERMATHS)
 
 
 def _index_again(db: Database, words: Callable[[Message], tuple[str, str]]) -> None:
