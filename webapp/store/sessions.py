@@ -182,10 +182,14 @@ class Sessions(Subject):
         Raises:
             NotFound: the id is unknown, or the session was deleted.
         """
-        found = self.find(session_id)
-        if found is None or found.deleted_at is not None:
+        if (found := self.live(session_id)) is None:
             raise NotFound("session", session_id)
         return found
+
+    def live(self, session_id: str) -> SessionRow | None:
+        """Return the session, or None if the id is unknown or the session was deleted."""
+        found = self.find(session_id)
+        return found if found is not None and found.deleted_at is None else None
 
     def find(self, session_id: str) -> SessionRow | None:
         """Return the session or its marker, or None."""

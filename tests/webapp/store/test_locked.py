@@ -94,6 +94,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "access.sign_in": lambda s, _: s.access.sign_in(b"s"),
     "sessions.get": lambda s, _: s.sessions.get("s"),
     "sessions.find": lambda s, _: s.sessions.find("s"),
+    "sessions.live": lambda s, _: s.sessions.live("s"),
     "sessions.by_key": lambda s, r: s.sessions.by_key(r.key),
     "sessions.by_keys": lambda s, r: s.sessions.by_keys([r.key]),
     "sessions.version": lambda s, r: s.sessions.version(r.key),

@@ -202,20 +202,19 @@ class SessionService:
 
     def _parent(self, parent_id: str | None) -> Parent | None:
         """Return a sub-agent's parent session; None if that is empty or missing."""
-        row = self._store.sessions.find(parent_id) if parent_id is not None else None
-        if row is None or row.deleted_at is not None or is_hidden(row):
+        row = self._store.sessions.live(parent_id) if parent_id is not None else None
+        if row is None or is_hidden(row):
             return None
         return Parent(id=row.id, title=shown_title(row))
 
     def _copy(self, copy: CopyRow) -> Copy:
         """Return a copy with the title of its origin and the size of its first call."""
-        origin, own = self._store.sessions.find(copy.origin_id), self._store.sessions.find(copy.session_id)
-        there = origin is not None and origin.deleted_at is None
+        origin, own = self._store.sessions.live(copy.origin_id), self._store.sessions.find(copy.session_id)
         return Copy(
             session_id=copy.session_id,
             title=copy.title,
             origin_id=copy.origin_id,
-            origin_title=shown_title(origin) if origin is not None and there else None,
+            origin_title=shown_title(origin) if origin is not None else None,
             at=iso(copy.at) or "",
             tokens_before=copy.tokens_before,
             tokens_promised=copy.tokens_promised,

@@ -118,8 +118,6 @@ class Following(FollowedFiles):
     def failed(self, file: TranscriptFile, error: Exception) -> None:
         """Report that a file could not be followed; the others go on."""
         text = str(error) if isinstance(error, CoppiceError) else f"{type(error).__name__}: {error}"
-        found = self._environment.store.sessions.find(file.session_id)
-        known = file.session_id if found is not None and found.deleted_at is None else None
-        self._environment.bus.publish(
-            ProblemReported(known, f"{path_text(file.path.name)} could not be read: {text}")
-        )
+        found = self._environment.store.sessions.live(file.session_id)
+        reason = f"{path_text(file.path.name)} could not be read: {text}"
+        self._environment.bus.publish(ProblemReported(found.id if found is not None else None, reason))

@@ -69,8 +69,7 @@ class Hints:
 
         There is none for a session that has no agent, or whose agent is not active.
         """
-        row = self._store.sessions.find(session_id)
-        if row is None or row.deleted_at is not None:
+        if (row := self._store.sessions.live(session_id)) is None:
             for kind in (hint_files.HINT, hint_files.EDITS, hint_files.STATE, hint_files.ACTIVE):
                 hint_files.remove(session_id, kind)
             return False

@@ -168,8 +168,7 @@ class FollowedCalls:
 
     def _correct(self, session_id: str, link: Link) -> None:
         """Put exact usage in place of what the transcript says of the same calls."""
-        row = self._store.sessions.find(session_id)
-        if row is None or row.deleted_at is not None:
+        if (row := self._store.sessions.live(session_id)) is None:
             return
         with self._store.write(session_id):
             changed = [
@@ -183,8 +182,7 @@ class FollowedCalls:
         """Move state and sub-agents of the session that the proxy made to the followed one, and delete the former."""
         # A call that is being added to the former session is added and billed first.
         with self._environment.lock(own.id), self._store.write():
-            found = self._store.sessions.find(own.id)
-            if found is None or found.deleted_at is not None:
+            if (found := self._store.sessions.live(own.id)) is None:
                 return
             former, session = Session.load(self._environment, own.id), Session.load(self._environment, row.id)
             theirs, state = former.state.proxy, session.state.proxy
@@ -209,8 +207,8 @@ class FollowedCalls:
         elif isinstance(event, SessionCreated) and not event.session_id.startswith(ID_PREFIX):
             row = self._followed(event.session_id)
             for name in names_of(event.session_id) if row is not None else ():
-                own = self._store.sessions.find(name)
-                if row is None or own is None or own.source != PROXY or own.deleted_at is not None:
+                own = self._store.sessions.live(name)
+                if row is None or own is None or own.source != PROXY:
                     continue
                 if origin_of(own).get("owner") == origin_of(row).get("owner"):
                     self.take_over(own, row, name)

@@ -61,8 +61,7 @@ class ProxyScripts:
     def write(self, session_id: str) -> None:
         """Write the script of a session, if it is or was switched on."""
         folder = hints.proxy_folder()
-        row = self._store.sessions.find(session_id)
-        if row is None or row.deleted_at is not None:
+        if (row := self._store.sessions.live(session_id)) is None:
             self._forget(session_id, folder)
             return
         session = Session.of(self._environment, row)

@@ -101,8 +101,7 @@ class BackgroundSummaries:
     def _on_event(self, event: Event) -> None:
         if not isinstance(event, MessagesAppended | CacheExpired):
             return
-        row = self._store.sessions.find(event.session_id)
-        if row is None or row.deleted_at is not None:
+        if (row := self._store.sessions.live(event.session_id)) is None:
             return
         common = self._environment.settings()
         if not (self._summarising.has_model or common.auto_summarize or row.settings):
@@ -161,20 +160,15 @@ class BackgroundSummaries:
             except Conflict as error:
                 log.info("no summary for %s: %s", session_id, error)
                 if task == "user" and not job.cancelled.is_set():
-                    self._environment.bus.publish(
-                        ProblemReported(session_id, f"no summary was made: {error}")
-                    )
+                    self._report(session_id, error, failed=False)
             except CoppiceError as error:
-                self._environment.bus.publish(
-                    ProblemReported(session_id, f"no summary was made: {error}", failed=True)
-                )
+                self._report(session_id, error, failed=True)
             except Exception:
                 log.exception("a summary failed")
-                self._environment.bus.publish(
-                    ProblemReported(
-                        session_id, "no summary was made: an error of ours, see the log", failed=True
-                    )
-                )
+                self._report(session_id, "an error of ours, see the log", failed=True)
+
+    def _report(self, session_id: str, why: object, *, failed: bool) -> None:
+        self._environment.bus.publish(ProblemReported(session_id, f"no summary was made: {why}", failed))
 
 
 def due(session: Session) -> Due:
