@@ -91,10 +91,9 @@ class Summaries(Subject):
         waiting = [row]
         while waiting:
             for kind, ref in waiting.pop().covers:
-                below = self.get(session, ref) if kind == SUMMARY else None
                 if kind != SUMMARY:
                     found.add(ref)
-                elif below is not None:
+                elif (below := self.get(session, ref)) is not None:
                     waiting.append(below)
         return sorted(found)
 

@@ -94,7 +94,10 @@ class Connections(Engine):
         self._checkpointer: threading.Thread | None = None
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         with self._translated("opening the database"):
-            self._recognise()
+            if path.is_file() and path.stat().st_size:
+                is_store(
+                    path
+                )  # refuses a file of another program or a newer version, before anything changes it
             if not self.read_only:
                 make_folder(path.parent, own=path.parent == default_folder())
                 if not path.is_dir():
@@ -102,11 +105,6 @@ class Connections(Engine):
             self._turnstile = Turnstile(path.parent)
             self._migrate()
             self._number = path.stat().st_ino
-
-    def _recognise(self) -> None:
-        """Raise ForeignStore if the file is another program's or of a newer version, before anything changes it."""
-        if self.path.is_file() and self.path.stat().st_size:
-            is_store(self.path)
 
     def _migrate(self) -> None:
         own = self._thread_connection()
