@@ -154,40 +154,34 @@ def _answer(row: AftermathRow) -> EventAftermath:
 
 
 def _means(row: AftermathRow) -> WindowMeans:
-    each = [value / row.windows for value in (row.files, row.commands, row.errors, row.said)]
-    return _window_means(row.windows, each, row.tokens / row.worked if row.worked else None)
+    sums = row.files, row.commands, row.errors, row.said, row.tokens, row.worked
+    return _window_means(row.windows, [sums])
 
 
 def _after(kinds: Sequence[KindTotals]) -> WindowMeans:
     """Return the means of the windows after events."""
-    sums = [(kind.files, kind.commands, kind.errors, kind.said) for kind in kinds]
-    worked = sum(kind.worked for kind in kinds)
-    tokens = sum(kind.tokens for kind in kinds) / worked if worked else None
-    return _means_of(kinds, sums, tokens)
+    sums = [(one.files, one.commands, one.errors, one.said, one.tokens, one.worked) for one in kinds]
+    return _window_means(sum(one.windows for one in kinds), sums)
 
 
 def _alike(kinds: Sequence[KindTotals]) -> WindowMeans:
     """Return the means expected of windows as long as those after events, in the same sessions."""
-    sums = [(kind.like_files, kind.like_commands, kind.like_errors, kind.like_said) for kind in kinds]
-    worked = sum(kind.like_worked for kind in kinds)
-    tokens = sum(kind.like_tokens for kind in kinds) / worked if worked else None
-    return _means_of(kinds, sums, tokens)
+    sums = [
+        (one.like_files, one.like_commands, one.like_errors, one.like_said, one.like_tokens, one.like_worked)
+        for one in kinds
+    ]
+    return _window_means(sum(one.windows for one in kinds), sums)
 
 
-def _means_of(
-    kinds: Sequence[KindTotals], sums: Iterable[Iterable[float]], tokens: float | None
-) -> WindowMeans:
-    windows = sum(kind.windows for kind in kinds)
-    return _window_means(windows, [sum(values) / windows for values in zip(*sums, strict=True)], tokens)
-
-
-def _window_means(windows: int, each: Sequence[float], tokens: float | None) -> WindowMeans:
-    files, commands, errors, said = (round(value, 2) for value in each)
+def _window_means(windows: int, sums: Iterable[Iterable[float]]) -> WindowMeans:
+    """Return the means of so many windows; the sums end with the tokens, and the windows that have any."""
+    *each, tokens, worked = (sum(values) for values in zip(*sums, strict=True))
+    files, commands, errors, said = (round(value / windows, 2) for value in each)
     return WindowMeans(
         windows=windows,
         files=files,
         commands=commands,
         errors=errors,
         said=said,
-        tokens=None if tokens is None else round(tokens),
+        tokens=round(tokens / worked) if worked else None,
     )
