@@ -49,19 +49,7 @@ class Messages:
         with self._planning.reading(session_id) as session:
             shown = self._planning.recall_or_none(asked.plan_id, session) if asked.plan_id else None
             planned = shown or self._planning.make(session)
-            wanted = self._matching(session, planned, asked)
-            nos, cursor = self._ordered(session, planned, wanted, asked)
-            rows = self.rows(session.key, planned, nos)
-        return Page(
-            messages=rows,
-            total=self._count(session, wanted),
-            next=cursor,
-            version=session.version,
-            plan_id=shown.id if shown is not None else None,
-            pending=False,
-            counts=self._counts(session, planned),
-            tools=_tools(planned),
-        )
+            return self._page(session, planned, asked, plan_id=shown.id if shown is not None else None)
 
     def at_once(self, session_id: str, asked: MessagesQuery = NEWEST) -> Page:
         """Return the same page without waiting for a plan, unless its order or filter needs one.
@@ -76,23 +64,26 @@ class Messages:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             if not _needs_plan(asked) and not self._planning.is_ready(session):
-                return self._pending(session, asked)
+                return self._page(session, None, asked)
         return self.page(session_id, asked)
 
-    def _pending(self, session: Session, asked: MessagesQuery) -> Page:
-        """Return a page of the fields that the log alone gives."""
-        wanted = self._matching(session, None, asked)
-        nos, cursor = self._ordered(session, None, wanted, asked)
-        errors = self._store.log.count_errors(session.key)
+    def _page(
+        self, session: Session, planned: SessionPlan | None, asked: MessagesQuery, plan_id: str | None = None
+    ) -> Page:
+        """Return a page with the fates of a plan; without one a page of the fields that the log alone gives."""
+        wanted = self._matching(session, planned, asked)
+        nos, cursor = self._ordered(session, planned, wanted, asked)
         return Page(
-            messages=self._pending_rows(session, nos),
-            total=self._count(session, wanted),
+            messages=self._pending_rows(session, nos)
+            if planned is None
+            else self.rows(session.key, planned, nos),
+            total=session.row.next_no - 1 if wanted is None else len(wanted),
             next=cursor,
             version=session.version,
-            plan_id=None,
-            pending=True,
-            counts={"all": session.row.next_no - 1, "errors": errors},
-            tools=[],
+            plan_id=plan_id,
+            pending=planned is None,
+            counts=self._counts(session, planned),
+            tools=[] if planned is None else _tools(planned),
         )
 
     def _pending_rows(self, session: Session, nos: Sequence[int]) -> list[MessageAnswer]:
@@ -190,9 +181,6 @@ class Messages:
             return sorted(set.intersection(*sets).intersection(some)) if sets else list(some)
         return sorted(set.intersection(*sets)) if sets else None
 
-    def _count(self, session: Session, wanted: list[int] | None) -> int:
-        return session.row.next_no - 1 if wanted is None else len(wanted)
-
     def _ordered(
         self, session: Session, planned: SessionPlan | None, wanted: list[int] | None, asked: MessagesQuery
     ) -> tuple[list[int], str | None]:
@@ -245,7 +233,9 @@ class Messages:
 
         return sorted(nos, key=rank)
 
-    def _counts(self, session: Session, planned: SessionPlan) -> dict[str, int]:
+    def _counts(self, session: Session, planned: SessionPlan | None) -> dict[str, int]:
+        if planned is None:
+            return {"all": session.row.next_no - 1, "errors": self._store.log.count_errors(session.key)}
         plan = planned.plan
         match planned.view.memo.get("counts"):
             case [known, dict(counts)] if known is plan:
