@@ -151,7 +151,7 @@ class Environment:
         self._guard = threading.Lock()
         self._settings = CachedValue(store, self._read_settings)
         self._overrides = CachedValue(store, self._read_overrides)
-        self._windows = CachedValue(store, self._read_windows)
+        self._windows = CachedValue[dict[str, RememberedWindow]](store, lambda: store.small.fields(WINDOWS))
         self._checked_at = 0
         self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None
@@ -192,9 +192,6 @@ class Environment:
         """Return the windows that agents have reported, by agent and model."""
         self._drop_outdated()
         return self._windows.get()
-
-    def _read_windows(self) -> dict[str, RememberedWindow]:
-        return self.store.small.fields(WINDOWS)
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
         """Remember the window that an agent reported, inside the caller's transaction; the last one counts."""

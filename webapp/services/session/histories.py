@@ -88,19 +88,6 @@ class _GrowingHistory:
     Hold `lock` for everything except the session's number.
     """
 
-    __slots__ = (
-        "_index",
-        "_nos",
-        "_ratings",
-        "_replacements",
-        "_shown",
-        "_versions",
-        "history",
-        "lock",
-        "session",
-        "waiting",
-    )
-
     def __init__(
         self,
         session: Session,
