@@ -7,7 +7,7 @@ requests that a session's row or statistics be sent again, and carries only data
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from webapp.events import (
@@ -71,9 +71,8 @@ def in_session(session_id: str, *events: tuple[str, Payload]) -> tuple[Notice, .
 
 def _appended(event: MessagesAppended) -> tuple[Notice, ...]:
     numbers, count = event.message_nos, max(event.count, len(event.message_nos))
-    room = SESSION_PREFIX + event.session_id
-    own = Notice(room, event.session_id, stats=True, numbers=numbers, appended=count)
-    return Notice(OVERVIEW, event.session_id, row=True), own
+    overview, own = in_session(event.session_id)
+    return overview, replace(own, numbers=numbers, appended=count)
 
 
 def _row_changed(event: SessionCreated | SessionJudged) -> tuple[Notice, ...]:
@@ -120,24 +119,13 @@ def _summarized(event: ContextSummarized) -> tuple[Notice, ...]:
     return in_session(event.session_id, (event.name, event.payload()))
 
 
-def _settings(_: SettingsChanged) -> tuple[Notice, ...]:
-    return (Notice(None, "", events=(("settings:changed", {}),)),)
-
-
-def _models(_: ModelsChanged) -> tuple[Notice, ...]:
-    return (Notice(None, "", events=(("models:changed", {}),)),)
+def _change(name: str, room: str | None = None) -> Callable[[Event], tuple[Notice, ...]]:
+    """Return the function for an event of no session, whose name says all."""
+    return lambda _: (Notice(room, "", events=((name, {}),)),)
 
 
 def _target(event: TargetCrossed) -> tuple[Notice, ...]:
     return (Notice(OVERVIEW, event.session_id, events=((event.name, event.payload()),)),)
-
-
-def _webhooks(_: WebhooksChanged) -> tuple[Notice, ...]:
-    return (Notice(OVERVIEW, "", events=(("webhooks:changed", {}),)),)
-
-
-def _memories(_: MemoriesChanged) -> tuple[Notice, ...]:
-    return (Notice(None, "", events=(("memories:changed", {}),)),)
 
 
 def _problem(event: ProblemReported) -> tuple[Notice, ...]:
@@ -162,11 +150,11 @@ NOTICES: dict[type[Event], Callable[[Any], tuple[Notice, ...]]] = {
     ContextRestored: _restored,
     ContextSummarized: _summarized,
     OperationUndone: _updated,
-    SettingsChanged: _settings,
-    ModelsChanged: _models,
+    SettingsChanged: _change("settings:changed"),
+    ModelsChanged: _change("models:changed"),
     TargetCrossed: _target,
-    WebhooksChanged: _webhooks,
-    MemoriesChanged: _memories,
+    WebhooksChanged: _change("webhooks:changed", OVERVIEW),
+    MemoriesChanged: _change("memories:changed"),
     ProblemReported: _problem,
     ImportProgressed: _importing,
 }
