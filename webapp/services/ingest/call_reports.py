@@ -67,11 +67,7 @@ class CallReports:
         state.expect(state.unwritten.asked)
         if call.key not in self.calls:
             estimated, _ = calibration.total(self._session.calibration_with_others, call.before)
-            self.calls[call.key] = CallRow(
-                call.key, self._row.next_seq, call.at, call.model, usage.input_tokens, usage.output_tokens,
-                usage.cached_tokens, usage.cache_write_tokens, usage.reasoning_tokens, estimated,
-                usage.cache_write_hour_tokens, service_tier=usage.tier,
-            )  # fmt: skip
+            self.calls[call.key] = self._call_row(call.key, call.at, call.model, usage, estimated)
         state.awaiting = False
         self._bill(call)
         self._row.window = usage.window or self._row.window
@@ -103,18 +99,23 @@ class CallReports:
 
     def add_apart(self, report: UsageReport) -> None:
         """Add the price of a call that is no part of the conversation; a repeated report changes nothing."""
-        usage, name = report.usage, f"{INFERENCE} of {report.call_key}"
-        self.calls[name] = CallRow(
-            name, self._row.next_seq, to_ms(report.at), report.model, usage.input_tokens, usage.output_tokens,
-            usage.cached_tokens, usage.cache_write_tokens, usage.reasoning_tokens, None,
-            usage.cache_write_hour_tokens, service_tier=usage.tier,
-        )  # fmt: skip
+        name = f"{INFERENCE} of {report.call_key}"
+        self.calls[name] = self._call_row(name, to_ms(report.at), report.model, report.usage)
 
     def add_output(self, call_key: str | None, usage: Usage) -> None:
         """Take a larger output of a call of the batch from a later row of it."""
         call = self.calls.get(call_key or "")
         if call is not None and usage.output_tokens > call.output_tokens:
             self.calls[call.call_key] = call._replace(output_tokens=usage.output_tokens)
+
+    def _call_row(
+        self, key: str, at: int | None, model: str | None, usage: Usage, estimated: int | None = None
+    ) -> CallRow:
+        return CallRow(
+            key, self._row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,
+            usage.cache_write_tokens, usage.reasoning_tokens, estimated, usage.cache_write_hour_tokens,
+            service_tier=usage.tier,
+        )  # fmt: skip
 
     def _clear(self, call_key: str, clearing: Clearing | None) -> None:
         """Note what a call's report says was cleared, which counts instead of what an earlier report of it said."""
