@@ -10,7 +10,6 @@ from webapp.app import App
 from webapp.bodies import ProxiedCall
 from webapp.routes.api.routing import Table
 from webapp.services.proxied.answers import TakenCall
-from webapp.services.proxied.call_copy import CallCopy
 
 table = Table("proxy")
 
@@ -22,22 +21,4 @@ def take_call(app: App, body: ProxiedCall) -> TakenCall:
     Messages that the session does not have yet are appended, with the usage that the provider reported. A sender's
     token with a name reaches only the sessions of that user; 409 for another's.
     """
-    return app.calls.receive(copy_of(body), sending_user(request.environ))
-
-
-def copy_of(body: ProxiedCall) -> CallCopy:
-    """Return a call in the form that the proxy sends, a process of its own without the bodies."""
-    return CallCopy(
-        provider=body.provider,
-        path=body.path,
-        session=body.session,
-        parent=body.parent,
-        status=body.status,
-        request=body.request,
-        answer=body.answer,
-        whole=body.whole,
-        at=body.at,
-        applied=body.applied,
-        reason=body.reason,
-        subscription=body.subscription,
-    )
+    return app.calls.receive(body, sending_user(request.environ))

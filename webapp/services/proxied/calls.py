@@ -7,6 +7,7 @@ sent: for the context as the client has it, or for the pruned view if the proxy 
 from __future__ import annotations
 
 from scoring.tokens import estimate_tool_tokens
+from webapp.bodies import ProxiedCall
 from webapp.errors import NotFound
 from webapp.events import SessionUpdated
 from webapp.services.ingest.ingest import Ingest
@@ -31,7 +32,7 @@ class Calls:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
         self._followed, self._sessions = followed, CallSessions(environment, ingest, followed)
 
-    def receive(self, call: CallCopy, user: str = "") -> TakenCall:
+    def receive(self, call: CallCopy | ProxiedCall, user: str = "") -> TakenCall:
         """Append one call to a session of `user`; without a user, to any session.
 
         Raises:

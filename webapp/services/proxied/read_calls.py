@@ -14,6 +14,7 @@ from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import decode
 from scoring.messages import Message
 from webapp.agents.records import Usage
+from webapp.bodies import ProxiedCall
 from webapp.errors import Invalid, Malformed
 from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.proxied.call_copy import CallCopy
@@ -32,7 +33,7 @@ class ReadCall:
     it: the id of an answer, or a conversation with the time of the call; "" where it holds the whole conversation.
     """
 
-    call: CallCopy
+    call: CallCopy | ProxiedCall
     protocol: Protocol
     body: Mapping[str, Any]
     items: Sequence[Any]
@@ -96,7 +97,7 @@ class ReadCall:
         return keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :]
 
 
-def read_call(call: CallCopy, user: str = "") -> ReadCall:
+def read_call(call: CallCopy | ProxiedCall, user: str = "") -> ReadCall:
     """Return what a call of a user and its answer say.
 
     Raises:

@@ -85,7 +85,7 @@ class SessionContext:
     @property
     def outside_messages(self) -> int:
         """Return the estimated tokens outside messages and summaries: tool definitions, memories."""
-        return sum(self.totals.get(name, (0, 0))[0] for name in REGIONS_BESIDE)
+        return sum(self.region(name) for name in REGIONS_BESIDE)
 
     @property
     def scale(self) -> Scale:
