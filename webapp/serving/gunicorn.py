@@ -99,20 +99,12 @@ def allow_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def serve(
-    make: Callable[[], Any],
-    listener: socket.socket,
-    certificate: Path | None,
-    key: Path | None,
-    capacity: Capacity,
-    workers: int,
-) -> None:
+def serve(application: Application, listener: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM; then raise SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
     allow_connections()
     listener.setblocking(False)
-    application = Application(make, certificate, key, capacity, workers)
-    if workers > 1:
+    if application.workers > 1:
         parent = Parent(application)
         parent.LISTENERS = [listener]
         parent.run()

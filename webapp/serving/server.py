@@ -218,9 +218,10 @@ def run(
         load_modules()
     tune_interpreter()
     if has_gunicorn():
-        from webapp.serving.gunicorn import serve
+        from webapp.serving.gunicorn import Application, serve
 
-        serve(make, listener, certificate, key, OF_PROXY if proxies else Capacity(), workers)
+        capacity = OF_PROXY if proxies else Capacity()
+        serve(Application(make, certificate, key, capacity, workers), listener)
     else:
         server = WerkzeugServer(make(), listener, (certificate, key or certificate) if certificate else None)
         for name in (signal.SIGINT, signal.SIGTERM):
