@@ -133,13 +133,18 @@ class Backlog:
     def acknowledge(self, one: QueuedChunk) -> None:
         """Delete a chunk that the server has, which makes room on a full disk, and note that it has it."""
         with self.changed:
-            self._drop(one.number)
+            self.drop(one)
             self._note(one.key, one.after)
 
     def drop(self, one: QueuedChunk) -> None:
-        """Delete a chunk that cannot be sent."""
+        """Delete a chunk that cannot be sent, or need not be any more."""
         with self.changed:
-            self._drop(one.number)
+            self._path(one.number).unlink(missing_ok=True)
+            if (waited := self._waiting.pop(one.number, None)) is not None:
+                self.size -= waited.size
+                if self._last.get(waited.key) == waited:
+                    del self._last[waited.key]
+            self.changed.notify_all()
 
     def reset(self, key: str, position: Position) -> None:
         """Note what the server has of a transcript, and delete what waits of it, to be read again."""
@@ -150,8 +155,8 @@ class Backlog:
     def discard(self, key: str) -> None:
         """Delete what waits of a transcript."""
         with self.changed:
-            for number in [one.number for one in self._waiting.values() if one.key == key]:
-                self._drop(number)
+            for one in [one for one in self._waiting.values() if one.key == key]:
+                self.drop(one)
 
     def _note(self, key: str, position: Position) -> None:
         self._acknowledged[key] = position
@@ -170,14 +175,6 @@ class Backlog:
     def _add(self, one: QueuedChunk) -> None:
         self._waiting[one.number] = self._last[one.key] = one
         self.size += one.size
-
-    def _drop(self, number: int) -> None:
-        self._path(number).unlink(missing_ok=True)
-        if (one := self._waiting.pop(number, None)) is not None:
-            self.size -= one.size
-            if self._last.get(one.key) == one:
-                del self._last[one.key]
-        self.changed.notify_all()
 
     def _path(self, number: int) -> Path:
         return self._waiting_folder / f"{number:012}.json"
