@@ -218,7 +218,7 @@ class Log(Subject):
 
     def entries_of(self, session: int, row: MessageRow) -> list[EntryRow]:
         """Return the entries that make up a message, without superseded ones."""
-        return _current(
+        return current(
             e for e in self.entries(session, row.first_seq, row.last_seq) if e.message_no == row.no
         )
 
@@ -230,7 +230,7 @@ class Log(Subject):
             for entry in self.entries(session, first, last):
                 if entry.message_no in found:
                     found[entry.message_no].append(entry)
-        return {no: _current(entries) for no, entries in found.items()}
+        return {no: current(entries) for no, entries in found.items()}
 
     # -- reading messages
 
@@ -322,7 +322,7 @@ def _entry(row: tuple[Any, ...]) -> EntryRow:
     return EntryRow(*values)
 
 
-def _current(entries: Iterable[EntryRow]) -> list[EntryRow]:
+def current(entries: Iterable[EntryRow]) -> list[EntryRow]:
     """Return the entries of one message that no later one supersedes."""
     own = list(entries)
     replaced = {entry.supersedes for entry in own}

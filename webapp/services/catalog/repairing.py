@@ -21,7 +21,7 @@ from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import features_text, whole
 from webapp.store.context import MESSAGE, PRUNED
 from webapp.store.indexed_text import index_entries, index_memories
-from webapp.store.log import EntryRow, MessageRow
+from webapp.store.log import EntryRow, MessageRow, current
 from webapp.store.sessions import DAMAGED, SessionRow
 from webapp.store.verify import BROKEN
 
@@ -101,8 +101,7 @@ class Repairing:
         self, session: Session, no: int, entries: list[EntryRow], out: int | None, names: dict[str, str]
     ) -> MessageRow:
         """Return the row of a message as its entries make it, with its stored tokens where they can be read."""
-        replaced = {one.supersedes for one in entries}
-        first, message = entries[0], whole(entries[0].role, [e for e in entries if e.seq not in replaced])
+        first, message = entries[0], whole(entries[0].role, current(entries))
         measured = measure(message, session.counter, session.lexicon, names)
         names.update({call.id: call.name for call in message.calls})
         old, features = self._store.log.message(session.key, no), measured.features
