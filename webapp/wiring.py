@@ -42,8 +42,12 @@ def build(config: Config, *, serves: bool = False) -> App:
     queue = Queue(config.queue, identity_of(store)) if serves and config.queue is not None else None
     environment = environment_of(config, store, queue)
     endpoint = Endpoint.from_environment(config.environment)
-    model = model_client(endpoint) if endpoint is not None else None
-    writer = summary_writer(model, environment) if model is not None else None
+    model = writer = None
+    if endpoint is not None:
+        from webapp.providers.client import ModelClient  # loads the HTTP library, which takes 50 ms
+
+        model = ModelClient(endpoint)
+        writer = summary_writer(model, environment)
     return App(config, environment, model=model, writer=writer, queue=queue)
 
 
@@ -83,13 +87,6 @@ def identity_of(store: Store) -> str:
             name = secrets.token_hex(8)
             store.small.put_setting(IDENTITY, name)
     return name
-
-
-def model_client(endpoint: Endpoint) -> ModelClient:
-    """Return a client of the endpoint. Only with one is the HTTP library loaded, which takes 50 ms."""
-    from webapp.providers.client import ModelClient
-
-    return ModelClient(endpoint)
 
 
 def summary_writer(model: ModelClient, environment: Environment) -> SummaryWriter:
