@@ -198,8 +198,8 @@ class Prunes:
                 else:
                     inputs = PlanInputs(max_tokens=wanted.max_tokens, strategy=wanted.strategy)
                     planned = self._planning.make(session, inputs)
-            if not planned.plan.removed and not planned.plan.shortened:
-                raise Conflict(_why_nothing(planned) or "this plan takes nothing out")
+            if (why := _why_nothing(planned)) is not None:
+                raise Conflict(why)
             if planned.plan.summary is None or not self._summaries.has_model:
                 return self.apply_plan(planned, self._summaries.prepare(session, planned), "user")
             # Taken under the lock, or a second request could pay for the summary of a plan that is applied just now.
