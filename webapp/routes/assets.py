@@ -109,7 +109,7 @@ class Asset:
 
     @cached_property
     def hash(self) -> str:
-        """Return the hash of the content: 10 hexadecimal digits."""
+        """Return the hash of the content in hexadecimal digits."""
         return hashlib.blake2b(self.content, digest_size=HASH_BYTES).hexdigest()
 
     @cached_property
