@@ -411,15 +411,13 @@ class Session:
         model = row.model or next(
             (one.model for one in observed if one.child == child and one.model), self._counted_name
         )
-        factor = find_model(model, self.environment.overrides()).token_factor
+        own, names = self.environment.overrides(), {model, *(one.model for one in observed)}
+        factors = {name: find_model(name, own).token_factor for name in names}
         state = self.state
         like = Traits(
-            row.source, child, row.agent_type, row.cwd, model, factor, state.opening, state.agent_version
-        )
-        factors = {
-            name: find_model(name, self.environment.overrides()).token_factor
-            for name in {one.model for one in observed}
-        }
+            row.source, child, row.agent_type, row.cwd, model, factors[model], state.opening,
+            state.agent_version,
+        )  # fmt: skip
         return expected(
             like, [_overheads(row.source, one, factors[one.model]) for one in observed if one.key != row.key]
         )
