@@ -205,10 +205,11 @@ class FollowedCalls:
             if link is not None and link.usage:
                 self._correct(event.session_id, link)
         elif isinstance(event, SessionCreated) and not event.session_id.startswith(ID_PREFIX):
-            row = self._followed(event.session_id)
-            for name in names_of(event.session_id) if row is not None else ():
+            if (row := self._followed(event.session_id)) is None:
+                return
+            for name in names_of(event.session_id):
                 own = self._store.sessions.live(name)
-                if row is None or own is None or own.source != PROXY:
+                if own is None or own.source != PROXY:
                     continue
                 if origin_of(own).get("owner") == origin_of(row).get("owner"):
                     self.take_over(own, row, name)
