@@ -15,9 +15,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from scoring.summary import PATH_KEYS, command_of, first_string
+from scoring.summary import COMMAND_KEYS, PATH_KEYS, command_of, first_string
 
-COMMAND_KEYS = frozenset({"command", "cmd", "script"})
 FOLDER_KEYS = (
     "workdir", "cwd", "directory", "dir_path", "working_directory", "workingDirectory", "working_dir", "Cwd",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Summaries: their value type, the built-in one without a model, and requests to a model for one."""
 
 from scoring.summary.changing_commands import EDITED, WRITTEN, Change, changed_by
-from scoring.summary.files import PATH_KEYS, command_of, first_string
+from scoring.summary.files import COMMAND_KEYS, PATH_KEYS, command_of, first_string
 from scoring.summary.levels import (
     JudgedSummary,
     Level,
@@ -28,6 +28,7 @@ from scoring.summary.tombstones import (
 )
 
 __all__ = [
+    "COMMAND_KEYS",
     "CUT",
     "EDITED",
     "HEAD_CHARS",

@@ -13,7 +13,7 @@ from scoring.summary.changing_commands import changed_by
 PATH_KEYS = (
     "path", "file_path", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "filePath",
 )  # fmt: skip
-_COMMAND_KEYS = ("command", "cmd", "script")
+COMMAND_KEYS = ("command", "cmd", "script")
 # The first word found in a tool's name decides the kind of access; order matters ("str_replace" before "place").
 _VERBS: tuple[tuple[str, str], ...] = (
     ("delete", "deleted"), ("remove", "deleted"), ("rename", "moved"), ("move", "moved"), ("create", "created"),
@@ -21,7 +21,7 @@ _VERBS: tuple[tuple[str, str], ...] = (
     ("update", "edited"), ("append", "edited"), ("modify", "edited"), ("save", "written"),
 )  # fmt: skip
 READ = "read"
-_READ_TOOLS = ("read", "view", "cat", "open", "show", "get")
+_READ_VERBS = ("read", "view", "cat", "open", "show", "get")
 _PATCH = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _PATCHED = {"Add": "created", "Update": "edited", "Delete": "deleted"}
 
@@ -33,7 +33,7 @@ def first_string(arguments: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 def command_of(arguments: Mapping[str, Any]) -> str:
     """Return the command that a call runs in a shell, "" if there is none; of `bash -c …` only what bash runs."""
-    command = next((value for key in _COMMAND_KEYS if (value := arguments.get(key))), "")
+    command = next((value for key in COMMAND_KEYS if (value := arguments.get(key))), "")
     if isinstance(command, list):
         words = [str(word) for word in command]
         command = words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
@@ -98,6 +98,6 @@ def _how(name: str, arguments: Mapping[str, Any]) -> str:
     said = [command] if isinstance(command, str) and " " not in command else []
     for plain in (one.lower() for one in (*said, name)):
         verb = next((how for part, how in _VERBS if part in plain), "")
-        if verb or any(part in plain for part in _READ_TOOLS):
+        if verb or any(part in plain for part in _READ_VERBS):
             return verb or READ
     return ""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.history.places import OTHER_SHELL, UNKNOWN, adds_to_file, moves_of, place_of
+from scoring.summary import COMMAND_KEYS
 
 
 class TestPlaces:
@@ -25,6 +26,10 @@ class TestPlaces:
     def test_is_empty_on_the_agents_own_machine(self, name: str, arguments: dict[str, Any]) -> None:  # X7
         """Ranges, contents, defaults, and the folder that a path is joined to are no part of it."""
         assert place_of(name, arguments) == ""
+
+    def test_has_no_command(self) -> None:  # X7
+        """Every argument that can hold a command is known to be one."""
+        assert {place_of("Bash", {key: "cat a.py"}, is_shell=True) for key in COMMAND_KEYS} == {""}
 
     def test_has_every_other_argument(self) -> None:  # X7
         """Their order makes no difference; a second path and an id are part of it, too."""
