@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from tests.webapp.agents.samples import SAMPLES, fed, said
+from webapp.agents import AGENTS, FOLDERS
 from webapp.agents.claude_code.decoder import Decoder as ClaudeCode
 from webapp.agents.codex.decoder import Decoder as Codex
 from webapp.agents.gemini_cli.decoder import Decoder as Gemini
@@ -21,7 +22,7 @@ Row = dict[str, Any]
 
 NOVELTY = {"type": "novelty", "of": ["a later version"]}
 # Decoder, sample, a row of an unknown type, the keys of what a row holds, those of its blocks.
-AGENTS: list[tuple[type[LineDecoder], str, Row, tuple[str, ...]]] = [
+CASES: list[tuple[type[LineDecoder], str, Row, tuple[str, ...]]] = [
     (ClaudeCode, "claude-code/projects/-home-ada-garden/11111111-*.jsonl", NOVELTY, ("message",)),
     (ClaudeCode, "claude-code/projects/-home-ada-garden/22222222-*.jsonl", NOVELTY, ("message",)),
     (Codex, "codex/sessions/2026/01/02/*0001.jsonl", {"type": "novelty", "payload": NOVELTY}, ("payload",)),
@@ -68,7 +69,7 @@ def unknown(records: list[Record]) -> list[str]:
     return [r.type for r in records if isinstance(r, Unknown)]
 
 
-@pytest.mark.parametrize(("decoder", "sample", "novel", "keys"), AGENTS)
+@pytest.mark.parametrize(("decoder", "sample", "novel", "keys"), CASES)
 class TestSomethingUnknown:
     """A sample with one thing in it that no version has written yet."""
 
@@ -104,3 +105,11 @@ class TestSomethingUnknown:
         records = fed(decoder(), [changed(row, keys, with_block) for row in rows])
         assert context(records) == context(fed(decoder(), rows))
         assert any(name.startswith(("block novelty", "part with type")) for name in unknown(records))
+
+
+def test_every_agent_that_is_read_by_lines_has_a_sample_here() -> None:
+    """An agent without a case could lose rows of a later version silently."""
+    by_lines = {
+        folder for folder, agent in zip(FOLDERS, AGENTS.values(), strict=True) if ".jsonl" in agent.endings
+    }
+    assert {decoder.__module__.split(".")[-2] for decoder, *_ in CASES} == by_lines, "add the agent to CASES"
