@@ -26,7 +26,7 @@ class Words(Protocol):
 
     @property
     def asks(self) -> bool:
-        """Return True if the message asks something."""
+        """Return True if the message asks a question anywhere in it, or asks to be told something."""
 
     @property
     def stems(self) -> tuple[array[int], bytes]:

@@ -23,8 +23,8 @@ from scoring.history.cues.speech import (
     SHORT,
     STATEMENT,
     STRICT,
-    asks,
     cues_of_speech,
+    ends_with_question,
 )
 from scoring.history.cues.topics import ORDERED, PERMITTING, REVISING, cues_of_topic
 from scoring.messages import Message, Text, is_machine_made
@@ -86,7 +86,7 @@ def _replacing(role: str, said: str, speech: str) -> tuple[str, str]:
         return "", ""
     if STRICT in speech:
         return "", cues_of_topic(said)[1]
-    letters, topic = ("", "") if asks(said) else cues_of_topic(said, PERMITTING + REVISING)
+    letters, topic = ("", "") if ends_with_question(said) else cues_of_topic(said, PERMITTING + REVISING)
     return letters, topic if letters else ""
 
 

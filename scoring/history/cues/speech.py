@@ -219,7 +219,8 @@ def cues_of_speech(role: str, said: str) -> str:
     if not text:
         return ""
     if role == "assistant":
-        return (STATEMENT if len(text) >= STATEMENT_CHARS else "") + (QUESTION if asks(text) else "")
+        said_much = STATEMENT if len(text) >= STATEMENT_CHARS else ""
+        return said_much + (QUESTION if ends_with_question(text) else "")
     if role != "user":
         return ""
     if is_machine_made(text):
@@ -231,7 +232,7 @@ def cues_of_speech(role: str, said: str) -> str:
     return (SHORT if is_short else "") + _rule_letters(sentences) + (CORRECTION if corrects else "")
 
 
-def asks(text: str) -> bool:
+def ends_with_question(text: str) -> bool:
     """Return whether a text ends with a question."""
     return _ASKS.search(text[-SHORT_CHARS:]) is not None
 
