@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
@@ -42,6 +42,11 @@ IMPURE_MODULES = frozenset(
 )
 IMPURE_CALLS = frozenset({"open", "print", "input"})
 IMPURE_METHODS = frozenset({"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes"})
+
+
+def to_mend(advice: str, places: Iterable[str]) -> str:
+    """Return the message of a failure: what to do, then each place."""
+    return "\n".join([f"{advice}:", *places])
 
 
 def sql_in(module: Module) -> Iterator[str]:
@@ -134,6 +139,14 @@ def source(text: str, name: str = "scoring.example") -> Module:
     return Module(name, Path(name.replace(".", "/") + ".py"), text)
 
 
+class TestAFailure:
+    """The message of a rule that is broken."""
+
+    def test_says_what_to_do_and_where(self) -> None:
+        """A newcomer knows neither the rule nor its reason."""
+        assert to_mend("move this", ["a.py:1", "b.py:2"]) == "move this:\na.py:1\nb.py:2"
+
+
 class TestWidth:
     """The width of lines, which the formatters do not change in templates, comments and styles."""
 
@@ -152,12 +165,13 @@ class TestWidth:
             if len(line) > WIDTH
         ]
         assert files
-        assert not wide, "\n" + "\n".join(wide)
+        assert not wide, to_mend(f"break these lines at {WIDTH} characters", wide)
 
 
 # First words of docstrings and comments that are no whole sentence: of an indirect question, or of the end of the
 # test's name.
 _FRAGMENT = r"(?:What|How|Which|Who|Whose|Whether|Why|When|Where|And|Or|Nor|However|Whatever|Although|Though|So that)\b"
+NO_FRAGMENT = "write a statement, without a question word or conjunction as its first word"
 FRAGMENT = re.compile(rf'"""{_FRAGMENT}')
 COMMENT = re.compile(r"\s*(?:#|//|/\*\*?|\*) ")
 
@@ -195,7 +209,7 @@ class TestDocstrings:
         folders = ("scoring", "webapp", "benchmarks", "scripts", "examples")
         files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
         found = [line for path in files for line in verbless(path.read_text("utf-8"), str(path))]
-        assert not found, "\n" + "\n".join(found)
+        assert not found, to_mend("begin these docstrings with a verb, such as Return", found)
 
     @pytest.mark.parametrize("opening", ["The size.", "A size.", "True if so.", "Its size.", "Tokens of it."])
     def test_without_a_verb_is_seen(self, opening: str) -> None:
@@ -215,7 +229,7 @@ class TestDocstrings:
             if FRAGMENT.search(line)
         ]
         assert len(files) > 500
-        assert not found, "\n" + "\n".join(found)
+        assert not found, to_mend(NO_FRAGMENT, found)
 
     @pytest.mark.parametrize("word", ["What", "Whether", "However"])
     def test_an_offender_is_seen(self, word: str) -> None:
@@ -242,7 +256,7 @@ class TestComments:
             for number in comment_fragments(path.read_text("utf-8"))
         ]
         assert len(files) > 800
-        assert not found, "\n" + "\n".join(found)
+        assert not found, to_mend(NO_FRAGMENT, found)
 
     @pytest.mark.parametrize("line", ["# What it is.", "    // Whether it is.", "/* Where it is. */"])
     def test_an_offender_is_seen(self, line: str) -> None:
@@ -261,7 +275,7 @@ class TestSql:
         allowed = ("webapp.store", "webapp.agents.reading.databases")
         others = [m for m in read_modules().values() if not any(is_within(m.name, name) for name in allowed)]
         lines = [line for module in others for line in sql_in(module)]
-        assert not lines, "\n" + "\n".join(lines)
+        assert not lines, to_mend("move this SQL to webapp/store", lines)
 
     @pytest.mark.parametrize(
         "statement",
@@ -290,7 +304,9 @@ class TestSocketIo:
         """Everything else publishes on the bus."""
         others = [module for module in read_modules().values() if module.name != "webapp.live.gateway"]
         lines = [line for module in others for line in emits_in(module)]
-        assert not lines, "\n" + "\n".join(lines)
+        assert not lines, to_mend(
+            "publish an event on the bus instead; its notices are in webapp/live/notices.py", lines
+        )
 
     def test_an_emit_is_seen(self) -> None:
         """A call on any object counts."""
@@ -310,7 +326,7 @@ class TestRequests:
         edge = [one for one in read_modules().values() if re.match(r"webapp\.(routes|live)\.", one.name)]
         # The parsed arguments of a route, which its signature names, and the options of a table.
         lines = [line for one in edge if one.name != "webapp.routes.api.routing" for line in unpacked_in(one)]
-        assert not lines, "\n" + "\n".join(lines)
+        assert not lines, to_mend("name each argument: no type checker compares the keys of a mapping", lines)
 
     @pytest.mark.parametrize("text", ["plan(**body.sent_fields())", "plan(PlanRequest(**fields))"])
     def test_that_are_unpacked_are_seen(self, text: str) -> None:
@@ -325,7 +341,7 @@ class TestOperations:
         """Prunes, drops, pins, summaries, emergencies and compactions by the agent all use it."""
         others = [one for one in read_modules().values() if one.name != "webapp.services.session.operation"]
         lines = [line for module in others for line in operations_in(module)]
-        assert not lines, "\n" + "\n".join(lines)
+        assert not lines, to_mend("make this operation by ContextChange", lines)
 
     def test_that_are_stored_elsewhere_are_seen(self) -> None:
         """The object that has the table can have any name."""
@@ -339,7 +355,7 @@ class TestFollowedFiles:
         """A pipe in place of a transcript must not block the reading thread."""
         modules = [one for one in read_modules().values() if is_within(one.name, "webapp.agents")]
         lines = [line for one in modules if one.name not in OPENERS for line in opened_files_in(one)]
-        assert not lines, "\n" + "\n".join(lines)
+        assert not lines, to_mend("open these files by open_file of webapp/agents/reading/finding.py", lines)
 
     @pytest.mark.parametrize("text", ["open(x)", "x.open('rb')", "Path(x).read_bytes()", "x.read_text()"])
     def test_that_are_opened_elsewhere_are_seen(self, text: str) -> None:
@@ -354,7 +370,7 @@ class TestScoring:
         """No file, clock, randomness or environment: whatever it needs is an argument."""
         core = [module for module in read_modules().values() if is_within(module.name, "scoring")]
         lines = [line for module in core for line in impurities_in(module)]
-        assert not lines, "\n" + "\n".join(lines)
+        assert not lines, to_mend("make what this reads an argument", lines)
 
     @pytest.mark.parametrize(
         "text",
@@ -383,7 +399,7 @@ class TestElements:
             for path, names in defined.items()
             if names not in ([], [f'"{Path(path).stem}"'])
         ]
-        assert not wrong, "\n" + "\n".join(wrong)
+        assert not wrong, to_mend("name the file after its one element", wrong)
 
     def test_a_definition_is_seen_and_a_comment_is_not(self, tmp_path: Path) -> None:
         """A name in a comment is not a definition."""
@@ -404,15 +420,15 @@ class TestSafari:
             for path, text in our_scripts().items()
             if FOCUSES.search(text) and path != "static/shared/keys.js"
         ]
-        assert not wrong
+        assert not wrong, to_mend("move the focus by focusOn of static/shared/keys.js", wrong)
 
     def test_reads_every_declaration(self) -> None:
         """No style sheet has a form that Safari leaves out."""
         sheets = (ROOT / "static").rglob("*.css")
-        wrong = {
-            sheet.name: found for sheet in sheets if (found := unread_by_safari(sheet.read_text("utf-8")))
-        }
-        assert not wrong
+        wrong = [
+            f"{sheet.name}: {line}" for sheet in sheets for line in unread_by_safari(sheet.read_text("utf-8"))
+        ]
+        assert not wrong, to_mend("write long forms of text-decoration, and -webkit-user-select first", wrong)
 
     @pytest.mark.parametrize(
         ("css", "found"),
@@ -442,7 +458,7 @@ class TestHelpers:
             for path in sorted((ROOT / "tests").rglob("*.py"))
             for found in imports.finditer(path.read_text(encoding="utf-8"))
         ]
-        assert not wrong, "\n" + "\n".join(wrong)
+        assert not wrong, to_mend("move what is shared to a module without test_ in its name", wrong)
 
 
 class TestSettingsPage:

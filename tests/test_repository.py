@@ -77,12 +77,13 @@ class TestCommittedFiles:
             data = (ROOT / path).read_bytes()
             if b"\0" not in data:
                 lines += [f"{path}:{found}" for found in offences(data.decode("utf-8", "replace"))]
-        assert not lines, "\n" + "\n".join(lines)
+        assert not lines, "\n".join(["take out addresses, paths of one machine and secrets:", *lines])
 
     def test_are_small(self) -> None:
         """Nothing above a megabyte is committed: data lies beside the repository, libraries are installed."""
         sizes = {path.as_posix(): (ROOT / path).stat().st_size for path in committed()}
-        assert {path: size for path, size in sizes.items() if size > LARGEST_BYTES} == {}
+        large = [path for path, size in sizes.items() if size > LARGEST_BYTES]
+        assert large == [], "keep these files outside the repository, or install them"
 
     @pytest.mark.parametrize(
         "line",
@@ -123,13 +124,15 @@ class TestPythonLocks:
         with (ROOT / "pyproject.toml").open("rb") as file:
             wanted = tomllib.load(file)["project"]["dependencies"]
         names = {canonicalize_name(Requirement(line).name) for line in wanted}
-        assert names - set(pins("requirements.lock")) == set()
+        assert names - set(pins("requirements.lock")) == set(), "run `make lock`"
 
     @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock"])
     def test_agree_with_what_is_tested(self, lock: str) -> None:
         """The server's versions are those of the tests."""
         tested = pins("requirements-dev.lock")
-        assert {name: pin for name, pin in pins(lock).items() if tested.get(name) != pin} == {}
+        assert {name: pin for name, pin in pins(lock).items() if tested.get(name) != pin} == {}, (
+            "run `make lock`"
+        )
 
 
 class TestNpmLock:
