@@ -134,7 +134,9 @@ class HeavyGroup:
     tokens: int
     messages: int
     reads: int
+    """The results in which the file was read; 0 for other kinds."""
     writes: int
+    """The calls that wrote the whole file; edits are not counted."""
     superseded: int
     """The reads that a plan may clear because a later read or write of the file supersedes them."""
     superseded_tokens: int
