@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import openai
 from scoring.formats.base import Decoded, Format, gathered_sources, turns_of, written_parts
+from scoring.formats.blocks import said_and_shown
 from scoring.formats.checks import opening_place, readable
 from scoring.formats.contents import parts_in
 from scoring.formats.media import DETAILS, Source, media_of, source_of
@@ -394,6 +395,7 @@ __all__ = [
     "parts_in",
     "recognise",
     "repair",
+    "said_and_shown",
     "source_of",
     "system_text",
     "turns_of",

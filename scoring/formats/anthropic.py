@@ -11,7 +11,7 @@ from typing import Any
 
 from scoring.formats.anthropic_rules import PROVIDER_CALLS, problems_of
 from scoring.formats.base import Format
-from scoring.formats.blocks import has_bound_thoughts, joined_text, text_or_blocks
+from scoring.formats.blocks import has_bound_thoughts, joined_text, said_and_shown, text_or_blocks
 from scoring.formats.contents import MARKERS, parts_in
 from scoring.formats.media import Source, media_in, placeholder, source_of
 from scoring.formats.patching import patch_blocks
@@ -135,9 +135,9 @@ def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:
         parts = [p for b in content for p in _parts(place, b)]
     else:
         parts = parts_in(content)
-    text = content if isinstance(content, str) else joined_text(parts)
+    text, media = said_and_shown(parts)
+    text = content if isinstance(content, str) else text
     call_id = place.text(block.get("tool_use_id"), "tool_use_id")
-    media = tuple(p for p in parts if isinstance(p, Media))
     return ToolResult(call_id, text, is_error=bool(block.get("is_error")) or failed, media=media)
 
 

@@ -104,7 +104,11 @@ def text_and_media(place: Place, content: Any) -> tuple[str, tuple[Media, ...]]:
     """Return the text and the media of a result's content."""
     if content is None or isinstance(content, str):
         return content or "", ()
-    parts = content_parts(place, content)
+    return said_and_shown(content_parts(place, content))
+
+
+def said_and_shown(parts: Sequence[Part]) -> tuple[str, tuple[Media, ...]]:
+    """Return the text and the media among parts, for a result."""
     return joined_text(parts), tuple(p for p in parts if isinstance(p, Media))
 
 

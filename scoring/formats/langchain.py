@@ -229,14 +229,11 @@ def _patched_calls(fields: Mapping[str, Any], message: Message) -> Any:
     }
     calls = [call for call in message.calls if call.id not in invalid]
 
-    def rewrite(block: Any, part: Part) -> Any:
-        return {**block, "args": _wire_call(part)["args"]} if isinstance(part, ToolCall) else block
-
-    def build(part: Part) -> Any | None:
-        return _wire_call(part) if isinstance(part, ToolCall) else None
+    def rewrite(block: Any, call: ToolCall) -> Any:
+        return {**block, "args": call_input(call.arguments)}
 
     return patch_blocks(
-        fields["tool_calls"], calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build
+        fields["tool_calls"], calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=_wire_call
     )
 
 

@@ -218,23 +218,17 @@ def _patch_calls(out: dict[str, Any], value: Any, calls: Sequence[ToolCall]) -> 
         if calls and value.get("function_call") is None:
             out["tool_calls"] = [_wire_call(c) for c in calls]
         return
-    now = patch_blocks(old, calls, read=lambda c: [_call(place, c)], rewrite=_rewrite_call, build=_built_call)
+    now = patch_blocks(old, calls, read=lambda c: [_call(place, c)], rewrite=_rewrite_call, build=_wire_call)
     if now:
         out["tool_calls"] = now
     else:
         del out["tool_calls"]
 
 
-def _built_call(part: Part) -> Any | None:
-    return _wire_call(part) if isinstance(part, ToolCall) else None
-
-
-def _rewrite_call(block: Any, part: Part) -> Any:
-    if not isinstance(part, ToolCall):
-        return block
+def _rewrite_call(block: Any, call: ToolCall) -> Any:
     if block.get("custom") is not None:
-        return {**block, "custom": {**block["custom"], "input": part.arguments}}
-    return {**block, "function": {**block["function"], "arguments": part.arguments}}
+        return {**block, "custom": {**block["custom"], "input": call.arguments}}
+    return {**block, "function": {**block["function"], "arguments": call.arguments}}
 
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:

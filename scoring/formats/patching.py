@@ -8,19 +8,21 @@ marker) stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from scoring.formats.numbering import same_call, same_part
 from scoring.messages import Part, ToolCall, ToolResult
 
+One = TypeVar("One", bound=Part)
+
 
 def patch_blocks(
     blocks: Sequence[Any],
-    parts: Sequence[Part],
+    parts: Sequence[One],
     *,
     read: Callable[[Any], Sequence[Part]],
-    rewrite: Callable[[Any, Part], Any],
-    build: Callable[[Part], Any | None],
+    rewrite: Callable[[Any, One], Any],
+    build: Callable[[One], Any | None],
 ) -> list[Any]:
     """Return the blocks updated to `parts`.
 

@@ -17,6 +17,7 @@ from scoring.formats.blocks import (
     result_content,
     result_parts,
     rewrite_text,
+    said_and_shown,
     text_and_media,
 )
 from scoring.formats.checks import free_pairs, has_user_message
@@ -165,7 +166,7 @@ def _call(place: Place, kind: str, item: Mapping[str, Any]) -> tuple[Part, ...]:
     failed = bool(item.get("error")) or item.get("status") == "failed"
     medium = media_in(item)
     found = [item.get("error")] if medium is not None else [item.get(_SERVER_CALLS[kind]), item.get("error")]
-    text, media = _text_and_media(parts_in(found))
+    text, media = said_and_shown(parts_in(found))
     return call, ToolResult(call_id, text, name, failed, media if medium is None else (medium,))
 
 
@@ -183,12 +184,8 @@ def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
         return ToolResult(call_id, text, name, failed, media)
     if output is not None and not isinstance(output, str | list | Mapping):
         place.fail("an output to be a string, a list or an object", output)
-    text, media = (output, ()) if isinstance(output, str) else _text_and_media(parts_in(output))
+    text, media = (output, ()) if isinstance(output, str) else said_and_shown(parts_in(output))
     return ToolResult(call_id, text, name, failed, media)
-
-
-def _text_and_media(parts: Sequence[Part]) -> tuple[str, tuple[Media, ...]]:
-    return joined_text(parts), tuple(part for part in parts if isinstance(part, Media))
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:

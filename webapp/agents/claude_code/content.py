@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.formats import media_of, parts_in, source_of
+from scoring.formats import media_of, parts_in, said_and_shown, source_of
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import dumps, lacking, list_of, media_from_base64, object_of, text_of
 
@@ -119,10 +119,8 @@ class Content:
 def _result(block: dict[str, Any], plain: bool) -> ToolResult:
     content = block.get("content")
     parts = list(_result_parts(content)) if plain and isinstance(content, list) else parts_in(content)
-    text = "\n".join(part.text for part in parts if isinstance(part, Text))
-    media = tuple(part for part in parts if isinstance(part, Media))
-    call_id = text_of(block.get("tool_use_id"))
-    return ToolResult(call_id, text, "", block.get("is_error") is True, media)
+    text, media = said_and_shown(parts)
+    return ToolResult(text_of(block.get("tool_use_id")), text, "", block.get("is_error") is True, media)
 
 
 def _result_parts(blocks: list[Any]) -> Iterator[Part]:

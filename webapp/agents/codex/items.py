@@ -15,7 +15,7 @@ from typing import Any
 from scoring.formats import DETAILS, Source, media_of
 from scoring.messages import REMINDER, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from scoring.tokens import ENCRYPTED
-from webapp.agents.codex.turns import SUMMARY_START, is_injected
+from webapp.agents.codex.turns import SUMMARY_START, content_of, is_injected
 from webapp.agents.reading.rows import (
     digest,
     dumps,
@@ -189,8 +189,7 @@ def _said(item: dict[str, Any]) -> Message | str:
     role = _ROLES.get(text_of(item.get("role")))
     if role is None:
         return f"message of role {text_of(item.get('role')) or 'nobody'}"
-    content = item.get("content") if item.get("content") is not None else item.get("message")
-    parts = tuple(_parts(content))
+    parts = tuple(_parts(content_of(item)))
     injected = all(isinstance(part, Text) for part in parts) and is_injected(item)
     return Message(role, parts, REMINDER if injected else "")
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from webapp.agents.reading.finding import UUID, open_file, walk
 from webapp.agents.reading.rows import count_of, object_of, parse, text_of
-from webapp.agents.reading.tail import BLOCK, MAX_LINE, Line, lines_of
+from webapp.agents.reading.tail import MAX_LINE, Line, first_blocks, lines_of
 
 _REVERTED = re.compile(rf"({UUID.pattern})_({UUID.pattern})", re.IGNORECASE)
 _FOLDERS = ("sessions", "archived_sessions")
@@ -28,16 +28,10 @@ class Segment(NamedTuple):
 
     def lines(self) -> Iterator[Line]:
         """Yield its lines, without the first one, which is about the file."""
-        for item in lines_of(self._blocks()):
-            if isinstance(item, Line) and item.number > 1:
-                yield item
-
-    def _blocks(self) -> Iterator[bytes]:
-        left = self.size
         with open_file(self.path) as file:
-            while left > 0 and (block := file.read(min(BLOCK, left))):
-                left -= len(block)
-                yield block
+            for item in lines_of(first_blocks(file, self.size)):
+                if isinstance(item, Line) and item.number > 1:
+                    yield item
 
 
 def ids_in(name: str) -> tuple[str, str] | None:

@@ -66,6 +66,11 @@ def turns_of(item: dict[str, Any]) -> Turns:
     return Turns(prepares=role == "developer" and any(_DEVELOPERS.match(block.text) for block in blocks))
 
 
+def content_of(item: dict[str, Any]) -> Any:
+    """Return the content of a message, under either of its names."""
+    return item.get("content") if item.get("content") is not None else item.get("message")
+
+
 def is_injected(item: dict[str, Any]) -> bool:
     """Return whether Codex wrote all texts of a message of role user."""
     texts = [block for block in _blocks(item) if block.text]
@@ -92,7 +97,7 @@ def _blocks(item: dict[str, Any]) -> Iterator[_Block]:
     """Yield the content blocks of a message; an item of another type has none."""
     if text_of(item.get("type")) not in ("", "message"):
         return
-    content = item.get("content") if item.get("content") is not None else item.get("message")
+    content = content_of(item)
     blocks = [{"text": content}] if isinstance(content, str) else [object_of(b) for b in list_of(content)]
     passed_on = object_of(item.get("internal_chat_message_metadata_passthrough"))
     kinds = [text_of(kind) for kind in list_of(passed_on.get("content_item_kinds"))]

@@ -44,6 +44,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",), "reasoning": ("text",), "subtask": ("prompt",), "file": ("url|filename",),
     "tool": ("tool", "state"),
 }  # fmt: skip
+# Attached files and folders whose content is sent as a text of its own.
 _TEXTS = frozenset({"text/plain", "application/x-directory"})
 _UNSENT = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction"})
 
@@ -177,16 +178,11 @@ def _said(part: dict[str, Any]) -> Iterator[Part]:
         yield Reasoning(text_of(part.get("text")))
     elif kind == "subtask":
         yield Text(_RUN)  # the prompt is in the call of the tool that follows
-    elif kind == "file" and not _is_text(part):
+    elif kind == "file" and part.get("mime") not in _TEXTS:
         yield _file(part)
     elif kind == "tool":
         state = object_of(part.get("state"))
         yield ToolCall(call_id_of(part), text_of(part.get("tool")), dumps(state.get("input", {})))
-
-
-def _is_text(part: dict[str, Any]) -> bool:
-    """Return whether the content of an attached file or folder is sent as a text of its own."""
-    return part.get("mime") in _TEXTS
 
 
 def _file(part: dict[str, Any]) -> Part:

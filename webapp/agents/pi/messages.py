@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.messages import REMINDER, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.formats import said_and_shown
+from scoring.messages import REMINDER, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import (
     count_of,
     dumps,
@@ -135,8 +136,7 @@ def _sections(said: dict[str, Any]) -> Iterator[Text]:
 
 
 def _result(said: dict[str, Any], parts: tuple[Part, ...]) -> ToolResult:
-    text = "\n".join(part.text for part in parts if isinstance(part, Text))
-    media = tuple(part for part in parts if isinstance(part, Media))
+    text, media = said_and_shown(parts)
     call_id, tool = text_of(said.get("toolCallId")), text_of(said.get("toolName"))
     return ToolResult(call_id, text, tool, said.get("isError") is True, media)
 

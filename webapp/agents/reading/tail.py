@@ -326,12 +326,18 @@ def catch_up(path: Path, position: FilePosition, decoder: LineDecoder) -> bool:
             if not _continues(position, head, end, size):
                 return False
             file.seek(0)
-            left, splitter = position.offset, Splitter()
-            while left > 0 and (block := file.read(min(BLOCK, left))):
-                left -= len(block)
+            splitter = Splitter()
+            for block in first_blocks(file, position.offset):
                 for item in splitter.feed(block):
                     if isinstance(item, Line):
                         decode_line(decoder, item)
+            return file.tell() == position.offset
     except OSError:
         return False
-    return left == 0
+
+
+def first_blocks(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield the first `size` bytes of an open file in blocks; fewer if it is shorter."""
+    while size > 0 and (block := file.read(min(BLOCK, size))):
+        size -= len(block)
+        yield block
