@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 
 from scoring.errors import MalformedMessage
 from scoring.formats.tool_names import original_name
-from scoring.messages import Role, Wire
+from scoring.messages import Role, Wire, parsed_arguments
 
 # Names of roles in wire formats -> the four roles (B3).
 ROLE_NAMES: dict[str, Role] = {
@@ -178,21 +178,12 @@ def string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def json_object(text: str) -> dict[str, Any] | None:
-    """Return the object in JSON text; None if it is not JSON, not an object or nested too deep."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def call_input(arguments: str) -> dict[str, Any]:
     """Return the arguments of a call as the object that APIs require; free text becomes its `input`."""
     if not arguments.strip():
         return {}
-    found = json_object(arguments)
-    return {"input": arguments} if found is None else found
+    found = parsed_arguments(arguments)
+    return found if isinstance(found, dict) else {"input": arguments}
 
 
 def words_in(root: Any) -> str:

@@ -10,7 +10,6 @@ JSON arguments never count as words, and reasoning counts neither as words nor a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,12 +17,17 @@ from scoring.history import tool_traces as tracing
 from scoring.history.content import Content, content_of
 from scoring.history.cues import COMPACTION, NO_CUES, Cues, cues_of, cues_of_text, cues_without_content
 from scoring.history.tool_traces import Traces
-from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, ties_of
+from scoring.messages import (
+    Media,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    parsed_arguments,
+    ties_of,
+)
 from scoring.settings import Lexicon
-
-_JSON_BLANKS = " \t\n\r"
-# `json.loads` without its search for blanks, which takes longer than parsing the arguments of most calls.
-_read_json = json.JSONDecoder().raw_decode
 
 
 class Features(NamedTuple):
@@ -241,18 +245,6 @@ def argument_values(arguments: str) -> list[str]:
     """Return the values in a call's arguments, in order; the text itself if it is not a JSON object or list."""
     parsed = parsed_arguments(arguments)
     return [arguments] if parsed is None else _leaves(parsed)
-
-
-def parsed_arguments(arguments: str) -> Any:
-    """Return arguments that are a JSON object or list; None if they are cut off, free-form or nested too deeply."""
-    text = arguments.strip(_JSON_BLANKS)
-    if not text.startswith(("{", "[")):
-        return None
-    try:
-        value, end = _read_json(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if end == len(text) else None
 
 
 def _leaves(value: Any) -> list[str]:

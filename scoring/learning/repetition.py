@@ -24,10 +24,9 @@ from scoring.history import (
     Touch,
     cue_of_call,
     error_lines,
-    parsed_arguments,
     touches_in,
 )
-from scoring.messages import REMINDER, Message, Text, ToolCall
+from scoring.messages import REMINDER, Message, Text, ToolCall, parsed_arguments
 from scoring.summary import command_of
 
 # Shorter messages ("go on", "yes, both please") say nothing that was said before.

@@ -17,6 +17,7 @@ from scoring.messages.parts import (
     message,
     message_from_dict,
     message_to_dict,
+    parsed_arguments,
     part_from_dict,
     part_to_dict,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "message_from_dict",
     "message_to_dict",
     "own_words",
+    "parsed_arguments",
     "part_from_dict",
     "part_to_dict",
     "ties_in",

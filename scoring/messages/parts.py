@@ -10,6 +10,7 @@ changing a part makes a new message (`with_result_text`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -19,6 +20,9 @@ Role = Literal["system", "user", "assistant", "tool"]
 REMINDER = "reminder"
 # The format of an object that is not sent: it only holds the bytes of a message's media.
 MEDIA_SOURCE = "transcript"
+_JSON_BLANKS = " \t\n\r"
+# `json.loads` without its search for blanks, which takes longer than parsing the arguments of most calls.
+_read_json = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,18 @@ class Message:
 def message(role: Role, text: str = "", *parts: Part) -> Message:
     """Return a message of plain text, followed by the other parts."""
     return Message(role, ((Text(text),) if text else ()) + parts)
+
+
+def parsed_arguments(arguments: str) -> Any:
+    """Return arguments that are a JSON object or list; None if they are cut off, free-form or nested too deeply."""
+    text = arguments.strip(_JSON_BLANKS)
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        value, end = _read_json(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if end == len(text) else None
 
 
 _KINDS: dict[str, type] = {

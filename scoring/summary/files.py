@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scoring.messages import Message, ToolCall
+from scoring.messages import Message, ToolCall, parsed_arguments
 from scoring.summary.changing_commands import changed_by
 
 PATH_KEYS = (
@@ -85,10 +84,7 @@ def described(path: str, ways: Mapping[str, int]) -> str:
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return {}
+    value = parsed_arguments(call.arguments)
     return value if isinstance(value, dict) else {}
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.messages import Message, ToolCall
+from scoring.messages import Message, ToolCall, parsed_arguments
 
 _TITLES = ("content", "step", "title", "subject", "text", "task", "description")
 _IDS = ("taskId", "task_id", "todo_id", "id")
@@ -67,9 +66,5 @@ def _whole_list(given: Any) -> list[str] | None:
 
 
 def _arguments(call: ToolCall) -> Any:
-    if '"status"' not in call.arguments and not _NAMED.search(call.name):
-        return None
-    try:
-        return json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return None
+    is_of_tasks = '"status"' in call.arguments or _NAMED.search(call.name)
+    return parsed_arguments(call.arguments) if is_of_tasks else None

@@ -12,7 +12,17 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any, Protocol
 
-from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.messages import (
+    FileReference,
+    Media,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    parsed_arguments,
+)
 from scoring.tokens.estimator import estimate
 from scoring.tokens.families import PAGE, Family
 
@@ -169,11 +179,8 @@ def _arguments(call: ToolCall, counter: TokenCounter) -> int:
     each: int = getattr(counter, "argument_overhead", 0)
     if not each:
         return 0
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return each
-    return each * len(arguments) if isinstance(arguments, dict | list) else each
+    arguments = parsed_arguments(call.arguments)
+    return each if arguments is None else each * len(arguments)
 
 
 def _reasoning(part: Reasoning, counter: TokenCounter) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from scoring.errors import MalformedMessage
-from scoring.formats.reading import Place, json_object, json_text, json_type, string, words_in
+from scoring.formats.reading import Place, call_input, json_text, json_type, string, words_in
 from tests.scoring.formats.lists import json_values
 
 DEPTH = 100_000
@@ -98,17 +98,17 @@ class TestJsonText:
                 json_text(value)
 
 
-class TestJsonObject:
-    """JSON objects read from text."""
+class TestCallInput:
+    """The arguments of a call as an object."""
 
-    @pytest.mark.parametrize("text", ["", "x", "[1]", "3", "null", "[" * DEPTH])
-    def test_is_none_for_anything_else(self, text: str) -> None:
-        """Invalid JSON, another type, or nesting that is too deep gives None."""
-        assert json_object(text) is None
+    @pytest.mark.parametrize("text", ["x", "[1]", "3", "null", "[" * DEPTH])
+    def test_holds_anything_else_as_its_input(self, text: str) -> None:
+        """Invalid JSON, another type, or nesting that is too deep is the field `input`."""
+        assert call_input(text) == {"input": text}
 
-    def test_gives_the_object(self) -> None:
-        """JSON text of an object."""
-        assert json_object('{"a": [1]}') == {"a": [1]}
+    def test_is_the_object(self) -> None:
+        """JSON text of an object, and no arguments at all."""
+        assert (call_input('{"a": [1]}'), call_input(" ")) == ({"a": [1]}, {})
 
 
 class TestWordsIn:

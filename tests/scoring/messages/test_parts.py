@@ -19,6 +19,7 @@ from scoring.messages import (
     message,
     message_from_dict,
     message_to_dict,
+    parsed_arguments,
     part_from_dict,
 )
 from tests.scoring.builders import any_messages
@@ -100,3 +101,16 @@ class TestJson:
 def test_a_file_reference_is_whole() -> None:  # C4
     """Its block has markers at both ends, and between them only what is known."""
     assert FileReference("a.py").block == "[FILE: a.py]\n[/FILE]"
+
+
+class TestParsedArguments:
+    """Tests of the arguments of a call as JSON."""
+
+    @pytest.mark.parametrize("text", ["", "x", "3", "null", '"a"', '{"a": 1', "{} {}", "[" * 100_000])
+    def test_are_none_for_anything_but_an_object_or_a_list(self, text: str) -> None:
+        """Free-form text, other JSON, and JSON that is cut off or nested too deeply give None."""
+        assert parsed_arguments(text) is None
+
+    def test_can_have_blanks_around_them(self) -> None:
+        """As JSON allows."""
+        assert (parsed_arguments(' {"a": [1]}\n'), parsed_arguments("\t[1]")) == ({"a": [1]}, [1])
