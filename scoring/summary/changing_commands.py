@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from scoring.summary.changing_scripts import changed_by_script, plain_text
+from scoring.summary.changing_scripts import FILE, changed_by_script, plain_text
 
 WRITTEN, ADDED, EDITED, DELETED, CREATED = "written", "added to", "edited", "deleted", "created"
 MOVED, RESTORED = "moved", "restored"
@@ -30,7 +30,6 @@ _NOTHING = ("''", '""')  # the suffix of copies, which sed of macOS wants after 
 # An expression of sed: the lines it is for, by numbers or a pattern, and what it does.
 _SED = re.compile(r"(?:[\d,$!~+ ]+|/((?:\\.|[^/\\])*)/)?\s*([a-zA-Z])(.*)", re.DOTALL)
 _PATH = re.compile(r"[\w./~@+-]*[\w~-]\.[\w.-]+|[\w.~@+-]*/[\w./~@+-]*\w|\w[\w-]*")
-_FILE = re.compile(r"[\w./~@+-]*[\w~-]\.[A-Za-z]\w*")
 _REDIRECTED = re.compile(r"(?<![0-9&>=<-])(>{1,2})\s*([\w./~-]*[\w~-]\.[\w.-]+|[\w.~-]*/[\w./~-]+)")
 _HERE = re.compile(r"<<-?\s*['\"]?(\w+)")
 
@@ -77,7 +76,7 @@ def _by_program(program: str, words: Sequence[str], *, of_git: bool) -> Iterator
     """Yield the files that a program changes; `words` are its options and arguments."""
     options = [word for word in words if word.startswith("-")]
     plain = [word for word in words if not word.startswith("-")]
-    files = [path for word in plain if _FILE.fullmatch(path := word.strip("'\""))]
+    files = [path for word in plain if FILE.fullmatch(path := word.strip("'\""))]
     if program in ("sed", "perl", "ruby"):
         if any(map(_IN_PLACE.match, options)):
             yield from _in_place(words, plain)
@@ -100,7 +99,7 @@ def _in_place(words: Sequence[str], plain: Sequence[str]) -> Iterator[Change]:
     named = [after for word, after in pairwise(words) if _EXPRESSION.fullmatch(word)]
     expressions = [one.strip("'\"") for one in named or [word for word in plain if word not in _NOTHING][:1]]
     for path in plain:
-        if _FILE.fullmatch(path) and path not in expressions:
+        if FILE.fullmatch(path) and path not in expressions:
             yield from (_by_expression(path, one) for one in expressions)
 
 

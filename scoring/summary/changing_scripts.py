@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_FILE = re.compile(r"[\w./~@+-]*[\w~-]\.[A-Za-z]\w*")
+# A file by its name, which has a suffix.
+FILE = re.compile(r"[\w./~@+-]*[\w~-]\.[A-Za-z]\w*")
 _QUOTED = r"""(?:\b[\w.]{0,40}Path\(\s*)?\\?["']([^"'\\\n]+)\\?["']\s*\)?"""
 _ASSIGNED = re.compile(rf"\b(\w{{1,80}})\s*=\s*{_QUOTED}")
 _NAMED = rf"(?:{_QUOTED}|(\w+))"
@@ -32,11 +33,11 @@ def changed_by_script(script: str) -> Iterator[tuple[str, str, str]]:
     """Yield each file that a script changes with a text that it replaces and the new one, "" if they are not known."""
     if not _WRITES.search(script):
         return
-    held = {variable: path for variable, path in _ASSIGNED.findall(script) if _FILE.fullmatch(path)}
+    held = {variable: path for variable, path in _ASSIGNED.findall(script) if FILE.fullmatch(path)}
     paths = [path or held.get(variable, "") for one in _OPENED for path, variable in one.findall(script)]
     replaced = list(_replaced(script)) or [("", "")]
     for path in dict.fromkeys(paths):
-        if _FILE.fullmatch(path):
+        if FILE.fullmatch(path):
             yield from ((path, old, new) for old, new in replaced)
 
 

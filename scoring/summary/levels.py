@@ -123,7 +123,6 @@ def _brief(
 ) -> JudgedSummary:
     """Return the summary with the lines that fit into `most` tokens together with the heading."""
     room = most - estimate_message_tokens(empty.as_message(), counter)
-    judged = _judged(empty, replaced, counter)
     while room > 0 and (text := in_brief(ranked, room, counter, whole=whole)):
         # The tokens of the parts do not add up exactly to those of the whole.
         judged = _judged(replace(empty, text=text), replaced, counter)

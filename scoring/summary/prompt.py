@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult
-from scoring.summary.sections import MOST_WORDS, NOTHING, SECTIONS, WORDS_OF_HEADINGS, sections_of, word_count
+from scoring.summary.sections import MOST_WORDS, SECTIONS, WORDS_OF_HEADINGS, section, sections_of, word_count
 from scoring.summary.summary import Summary
 from scoring.summary.tombstones import shortened_text
 
@@ -110,8 +110,8 @@ def read_reply(reply: str, max_words: int = MOST_WORDS) -> ParsedReply:
             cost = word_count(line) + 1
             if cost <= left:
                 left -= cost
-                lines.append(f"- {line}")
-        pieces.append(f"## {name}\n" + ("\n".join(lines) or NOTHING))
+                lines.append(line)
+        pieces.append(section(name, lines))
     return ParsedReply("\n\n".join(pieces))
 
 

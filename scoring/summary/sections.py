@@ -60,7 +60,7 @@ def in_full(ranked: Sequence[Sequence[str]], most_words: int) -> str:
     """Return the five sections in at most `most_words` words, each under its heading; an empty one has "(none)"."""
     room = max(0, most_words - WORDS_OF_HEADINGS)
     chosen = _fitting(ranked, room, lambda line: word_count(line) + 1, heading=0)
-    return "\n\n".join(_section(name, lines) for name, lines in zip(SECTIONS, chosen, strict=True))
+    return "\n\n".join(section(name, lines) for name, lines in zip(SECTIONS, chosen, strict=True))
 
 
 def in_brief(
@@ -80,7 +80,7 @@ def in_brief(
         chosen = [[] for _ in SECTIONS]
         chosen[first] = [] if cut is None else [cut]
     pieces = zip(SECTIONS, chosen, strict=True)
-    return "\n\n".join(_section(name, lines) for name, lines in pieces if lines)
+    return "\n\n".join(section(name, lines) for name, lines in pieces if lines)
 
 
 def _cuts(line: str, whole: bool) -> Iterator[str]:
@@ -91,7 +91,8 @@ def _cuts(line: str, whole: bool) -> Iterator[str]:
         yield from (quoted(line, n) for n in range(word_count(spoken[0]) if spoken else 0, LEAST_QUOTED, -1))
 
 
-def _section(name: str, lines: Sequence[str]) -> str:
+def section(name: str, lines: Sequence[str]) -> str:
+    """Return a section with these lines under its heading."""
     return f"## {name}\n" + ("\n".join(f"- {line}" for line in lines) or NOTHING)
 
 
