@@ -67,22 +67,18 @@ def _patches(width: int, height: int, side: int) -> int:
     return ceil(width / side) * ceil(height / side)
 
 
-def _by_patches(side: int, edge: int, most: int) -> ImageRule:
-    """Return a rule of one token for each patch of `side` pixels, after shrinking to `edge` and to `most` patches."""
-    return partial(_in_patches, side, edge, most)  # no closure: rules are sent to other processes
+# The rules: the pixels of the image come last, what precedes them is bound by `partial`. No closures: rules are sent to
+# other processes.
 
 
-def _in_patches(side: int, edge: int, most: int, width: int, height: int) -> int:
+def _by_patches(side: int, edge: int, most: int, width: int, height: int) -> int:
+    """Return one token for each patch of `side` pixels, after shrinking to `edge` and to `most` patches."""
     shrink = min(1.0, edge / max(width, height))
     return min(most, _patches(ceil(width * shrink), ceil(height * shrink), side))
 
 
-def _by_budget(times: float, edge: int, most: int) -> ImageRule:
-    """Return OpenAI's rule: `times` the patches of 32 pixels, of an image that fits `edge` and `most` patches."""
-    return partial(_in_budget, times, edge, most)
-
-
-def _in_budget(times: float, edge: int, most: int, width: int, height: int) -> int:
+def _by_budget(times: float, edge: int, most: int, width: int, height: int) -> int:
+    """Return OpenAI's tokens: `times` the patches of 32 pixels, of an image that fits `edge` and `most` patches."""
     shrink = min(1.0, edge / max(width, height))
     if _patches(ceil(width * shrink), ceil(height * shrink), _PATCH) > most:
         fitting = sqrt(_PATCH * _PATCH * most / (width * height))
@@ -95,16 +91,8 @@ def _in_budget(times: float, edge: int, most: int, width: int, height: int) -> i
     return ceil(round(times * min(most, _patches(wide, high, _PATCH)), 6))
 
 
-def _by_tiles(base: int, tile: int) -> ImageRule:
-    """Return OpenAI's older rule: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
-    return partial(_in_tiles, base, tile)
-
-
-def _flat(tokens: int, _width: int, _height: int) -> int:
-    return tokens
-
-
-def _in_tiles(base: int, tile: int, width: int, height: int) -> int:
+def _by_tiles(base: int, tile: int, width: int, height: int) -> int:
+    """Return OpenAI's older tokens: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
     shrink = min(1.0, 2_048 / max(width, height))
     shrink *= min(1.0, 768 / (shrink * min(width, height)))
     return base + tile * _patches(ceil(width * shrink), ceil(height * shrink), 512)
@@ -120,9 +108,9 @@ def _by_crops(width: int, height: int) -> int:
     return 258 * _patches(width, height, side)
 
 
-def _always(width: int, height: int) -> int:
-    """Return tokens for Gemini 3: any image is scaled to at most 1,120 tokens; 1,065-1,101 were measured."""
-    return 1_090
+def _flat(tokens: int, _width: int, _height: int) -> int:
+    """Return the tokens that an image of any size takes."""
+    return tokens
 
 
 def _by_area(width: int, height: int) -> int:
@@ -141,7 +129,7 @@ def _by_area(width: int, height: int) -> int:
 # some 1,600 tokens, 2,000 pixels from 4.7 on).
 _ON_CLAUDE = "measured on Claude 4.5 to 4.7; images: platform.claude.com, vision"
 CLAUDE = Family(
-    "Claude up to 4.6", _ON_CLAUDE, _by_patches(28, 1_568, 1_600), 1_600,
+    "Claude up to 4.6", _ON_CLAUDE, partial(_by_patches, 28, 1_568, 1_600), 1_600,
     page=2_100, calls=24, argument=12, definition=500, seal_chars=300, sealed_chars=5.4,
     ids=False, least=0.8,
 )  # fmt: skip
@@ -149,7 +137,7 @@ NEW_CLAUDE = replace(
     CLAUDE,
     name="Claude from 4.7",
     least=0.7,
-    image=_by_patches(28, 2_000, 4_784),
+    image=partial(_by_patches, 28, 2_000, 4_784),
     image_unknown=2_500,
     page=2_340,
 )
@@ -167,16 +155,16 @@ _TIMES, _MINI, _NANO, _O4_MINI = 1.2, 1.62, 2.46, 1.72
 def _with_tiles(name: str, base: int, tile: int) -> Family:
     """Return a family with tiles: four of them in an image of unknown size, none with low detail."""
     low = {"low": partial(_flat, base)}
-    return Family(name, _ON_GPT, _by_tiles(base, tile), base + 4 * tile, least=0.9, details=low)
+    return Family(name, _ON_GPT, partial(_by_tiles, base, tile), base + 4 * tile, least=0.9, details=low)
 
 
 def _with_patches(
     name: str, times: float, unknown: int, fits: tuple[int, int], **details: tuple[int, int]
 ) -> Family:
     """Return a family with patches: `fits` is what an image sent without a detail is shrunk to."""
-    rules = {detail: _by_budget(times, *to) for detail, to in details.items()}
-    rules["low"] = _by_budget(times, _LOW, _HIGH[1])
-    return Family(name, _ON_GPT, _by_budget(times, *fits), unknown, least=0.9, details=rules)
+    rules = {detail: partial(_by_budget, times, *to) for detail, to in details.items()}
+    rules["low"] = partial(_by_budget, times, _LOW, _HIGH[1])
+    return Family(name, _ON_GPT, partial(_by_budget, times, *fits), unknown, least=0.9, details=rules)
 
 
 GPT_4 = _with_tiles("GPT-4", 85, 170)
@@ -195,7 +183,8 @@ GPT = _with_patches("GPT from 5.6", _TIMES, 1_500, _WHOLE, high=(_WHOLE[0], _HIG
 
 _ON_GEMINI = "ai.google.dev, tokens and media resolution; around messages as for GPT, not measured"
 GEMINI_2 = Family("Gemini 2", _ON_GEMINI, _by_crops, 1_032, page=258)
-GEMINI = Family("Gemini 3", _ON_GEMINI, _always, 1_090, page=560)
+# Any image is scaled to at most 1,120 tokens; 1,065-1,101 were measured.
+GEMINI = Family("Gemini 3", _ON_GEMINI, partial(_flat, 1_090), 1_090, page=560)
 
 OTHER = Family("other", "assumed: as GPT", _by_area, 1_600)
 
