@@ -8,7 +8,6 @@ fractions 0...1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 
 from scoring.errors import Fault, InvalidSettings
 from scoring.models import ModelLimits
@@ -147,6 +146,4 @@ def _is_count(value: object) -> bool:
 
 
 def _is_fraction(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isfinite(value) and 0 <= value <= 1
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

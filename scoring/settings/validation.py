@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from math import isfinite
 from typing import Any
 
 from scoring.errors import Fault
@@ -80,11 +79,12 @@ def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float
         return None
     kind = "a whole number" if limit.whole else "a number"
     wanted = f"expected {kind} from {limit.minimum:,g} to {limit.maximum:,.0f}"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        faults.append(Fault(name, f"{wanted}, got {shown(value)}"))
-        return None
-    within = isinstance(value, int) or isfinite(value)
-    if not within or not limit.minimum <= value <= limit.maximum or (limit.whole and value != int(value)):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not limit.minimum <= value <= limit.maximum
+        or (limit.whole and value != int(value))
+    ):
         faults.append(Fault(name, f"{wanted}, got {shown(value)}"))
         return None
     return int(value) if limit.whole else float(value)

@@ -266,16 +266,10 @@ def _learned(calibration: Calibration, real_input: int, estimate_before: int, mo
         )
     if calibration.broken or (model and calibration.model and model != calibration.model):
         return calibration
+    estimate, real = calibration.input_estimate, calibration.input_real
     if calibration.believed:
-        sample = (
-            estimate_before - calibration.anchor_estimate,
-            real_input - calibration.anchor_real - calibration.waiting,
-        )
-    else:
-        sample = (
-            estimate_before - calibration.input_estimate,
-            real_input - calibration.input_real - calibration.waiting,
-        )
+        estimate, real = calibration.anchor_estimate, calibration.anchor_real
+    sample = (estimate_before - estimate, real_input - real - calibration.waiting)
     if sample[0] < 0 or sample[1] < 0:
         return calibration
     if calibration.calls == 1:  # the agent's initial overhead is not part of the factor
