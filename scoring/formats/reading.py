@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 
 from scoring.errors import MalformedMessage
 from scoring.formats.tool_names import original_name
-from scoring.messages import Role, Wire, parsed_arguments
+from scoring.messages import Role, Wire, parsed_json
 
 # Names of roles in wire formats -> the four roles (B3).
 ROLE_NAMES: dict[str, Role] = {
@@ -182,7 +182,7 @@ def call_input(arguments: str) -> dict[str, Any]:
     """Return the arguments of a call as the object that APIs require; free text becomes its `input`."""
     if not arguments.strip():
         return {}
-    found = parsed_arguments(arguments)
+    found = parsed_json(arguments)
     return found if isinstance(found, dict) else {"input": arguments}
 
 

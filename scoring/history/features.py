@@ -17,16 +17,7 @@ from scoring.history import tool_traces as tracing
 from scoring.history.content import Content, content_of
 from scoring.history.cues import COMPACTION, NO_CUES, Cues, cues_of, cues_of_text, cues_without_content
 from scoring.history.tool_traces import Traces
-from scoring.messages import (
-    Media,
-    Message,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolResult,
-    parsed_arguments,
-    ties_of,
-)
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult, parsed_json, ties_of
 from scoring.settings import Lexicon
 
 
@@ -139,7 +130,7 @@ def analyse(
             results.append(part.call_id)  # type: ignore[union-attr]
             answered.append(part.name)  # type: ignore[union-attr]
         elif kind is ToolCall:
-            given.append(parsed := parsed_arguments(part.arguments))  # type: ignore[union-attr]
+            given.append(parsed := parsed_json(part.arguments))  # type: ignore[union-attr]
             pieces += [part.arguments] if parsed is None else _leaves(parsed)  # type: ignore[union-attr]
             calls.append(part.id)  # type: ignore[union-attr]
             names.append(part.name)  # type: ignore[union-attr]
@@ -196,7 +187,7 @@ def outputs_of(message: Message) -> list[str]:
 
 def with_content(features: Features, message: Message) -> Features:
     """Return the same features with the content of the message, its traces and its cues."""
-    given, outputs = [parsed_arguments(call.arguments) for call in message.calls], outputs_of(message)
+    given, outputs = [parsed_json(call.arguments) for call in message.calls], outputs_of(message)
     content = content_of(text_of(message), outputs).packed()
     traces = _traces(message, given, bool(outputs))
     cues = cues_of(message, given)
@@ -243,7 +234,7 @@ def _joined(pieces: list[str]) -> str:
 
 def argument_values(arguments: str) -> list[str]:
     """Return the values in a call's arguments, in order; the text itself if it is not a JSON object or list."""
-    parsed = parsed_arguments(arguments)
+    parsed = parsed_json(arguments)
     return [arguments] if parsed is None else _leaves(parsed)
 
 

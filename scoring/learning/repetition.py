@@ -26,7 +26,7 @@ from scoring.history import (
     error_lines,
     touches_in,
 )
-from scoring.messages import REMINDER, Message, Text, ToolCall, parsed_arguments
+from scoring.messages import REMINDER, Message, Text, ToolCall, parsed_json
 from scoring.summary import command_of
 
 # Shorter messages ("go on", "yes, both please") say nothing that was said before.
@@ -83,7 +83,7 @@ class RepetitionFinder:
     # -- calls
 
     def _call(self, number: int, call: ToolCall, before: int) -> _Call:
-        parsed = parsed_arguments(call.arguments)
+        parsed = parsed_json(call.arguments)
         cue = cue_of_call(call.name, call.arguments, parsed)
         touched = touches_in(call.name, call.arguments, parsed)
         read = [one for one in touched if one.kind == READ]

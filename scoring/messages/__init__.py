@@ -17,7 +17,7 @@ from scoring.messages.parts import (
     message,
     message_from_dict,
     message_to_dict,
-    parsed_arguments,
+    parsed_json,
     part_from_dict,
     part_to_dict,
 )
@@ -58,7 +58,7 @@ __all__ = [
     "message_from_dict",
     "message_to_dict",
     "own_words",
-    "parsed_arguments",
+    "parsed_json",
     "part_from_dict",
     "part_to_dict",
     "ties_in",

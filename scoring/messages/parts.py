@@ -179,9 +179,9 @@ def message(role: Role, text: str = "", *parts: Part) -> Message:
     return Message(role, ((Text(text),) if text else ()) + parts)
 
 
-def parsed_arguments(arguments: str) -> Any:
-    """Return arguments that are a JSON object or list; None if they are cut off, free-form or nested too deeply."""
-    text = arguments.strip(_JSON_BLANKS)
+def parsed_json(text: str) -> Any:
+    """Return the JSON object or list that a text is; None if it is cut off, free-form or nested too deeply."""
+    text = text.strip(_JSON_BLANKS)
     if not text.startswith(("{", "[")):
         return None
     try:

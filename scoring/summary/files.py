@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scoring.messages import Message, ToolCall, parsed_arguments
+from scoring.messages import Message, ToolCall, parsed_json
 from scoring.summary.changing_commands import changed_by
 
 PATH_KEYS = (
@@ -84,7 +84,7 @@ def described(path: str, ways: Mapping[str, int]) -> str:
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
-    value = parsed_arguments(call.arguments)
+    value = parsed_json(call.arguments)
     return value if isinstance(value, dict) else {}
 
 

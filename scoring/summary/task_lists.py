@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.messages import Message, ToolCall, parsed_arguments
+from scoring.messages import Message, ToolCall, parsed_json
 
 _TITLES = ("content", "step", "title", "subject", "text", "task", "description")
 _IDS = ("taskId", "task_id", "todo_id", "id")
@@ -67,4 +67,4 @@ def _whole_list(given: Any) -> list[str] | None:
 
 def _arguments(call: ToolCall) -> Any:
     is_of_tasks = '"status"' in call.arguments or _NAMED.search(call.name)
-    return parsed_arguments(call.arguments) if is_of_tasks else None
+    return parsed_json(call.arguments) if is_of_tasks else None

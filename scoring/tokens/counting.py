@@ -21,7 +21,7 @@ from scoring.messages import (
     Text,
     ToolCall,
     ToolResult,
-    parsed_arguments,
+    parsed_json,
 )
 from scoring.tokens.estimator import estimate
 from scoring.tokens.families import PAGE, Family
@@ -179,7 +179,7 @@ def _arguments(call: ToolCall, counter: TokenCounter) -> int:
     each: int = getattr(counter, "argument_overhead", 0)
     if not each:
         return 0
-    arguments = parsed_arguments(call.arguments)
+    arguments = parsed_json(call.arguments)
     return each if arguments is None else each * len(arguments)
 
 

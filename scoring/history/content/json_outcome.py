@@ -6,11 +6,12 @@ data, which can be about failures, and are not read.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
+
+from scoring.messages import parsed_json
 
 READ_CHARS = 200_000  # an object that states a failure is seldom longer
 READ_AHEAD = 100
@@ -101,10 +102,7 @@ def _fields(text: str) -> dict[str, Any] | None:
         or not any(map(text.__contains__, _HINTS))
     ):
         return None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    found = parsed_json(text)
     return found if isinstance(found, dict) else None
 
 

@@ -19,7 +19,7 @@ from scoring.messages import (
     message,
     message_from_dict,
     message_to_dict,
-    parsed_arguments,
+    parsed_json,
     part_from_dict,
 )
 from tests.scoring.builders import any_messages
@@ -103,14 +103,14 @@ def test_a_file_reference_is_whole() -> None:  # C4
     assert FileReference("a.py").block == "[FILE: a.py]\n[/FILE]"
 
 
-class TestParsedArguments:
+class TestParsedJson:
     """Tests of the arguments of a call as JSON."""
 
     @pytest.mark.parametrize("text", ["", "x", "3", "null", '"a"', '{"a": 1', "{} {}", "[" * 100_000])
     def test_are_none_for_anything_but_an_object_or_a_list(self, text: str) -> None:
         """Free-form text, other JSON, and JSON that is cut off or nested too deeply give None."""
-        assert parsed_arguments(text) is None
+        assert parsed_json(text) is None
 
     def test_can_have_blanks_around_them(self) -> None:
         """As JSON allows."""
-        assert (parsed_arguments(' {"a": [1]}\n'), parsed_arguments("\t[1]")) == ({"a": [1]}, [1])
+        assert (parsed_json(' {"a": [1]}\n'), parsed_json("\t[1]")) == ({"a": [1]}, [1])
