@@ -73,10 +73,7 @@ class CoppiceOverview extends ReadingElement {
       this.#choice = address.read(location.search, DEFAULTS);
       this.requestUpdate();
     });
-    this.listen(this, "input", (/** @type {Event} */ event) => {
-      const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type === "search") this.#choose({ find: field.value }, address.write);
-    });
+    this.asTyped((find) => this.#choose({ find }, address.write));
     this.listen(this, "change", ({ target }) => {
       if (target instanceof HTMLSelectElement) this.#choose({ [target.name]: target.value });
     });

@@ -37,7 +37,6 @@ class ArchivePanel extends ReadingElement {
 
   template() {
     const messages = this.#messages ?? [];
-    const certainty = this.getAttribute("certainty") ?? "";
     const none = html`<p class="muted pad">${this.#q ? "No message here has these words." : NONE}</p>`;
     return html`<div class="panel-body">
       <div class="pad find">
@@ -48,7 +47,7 @@ class ArchivePanel extends ReadingElement {
       ${this.#messages === null && !this.error && READING}
       ${this.#messages?.length === 0 && none}
       <ul class="group-rows">
-        ${messages.slice(0, SHOWN).map((message) => row(message, certainty))}
+        ${messages.slice(0, SHOWN).map((message) => row(message, this.certainty))}
         ${messages.length > SHOWN && MORE}
       </ul>
     </div>`;

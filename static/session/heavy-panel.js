@@ -105,7 +105,6 @@ export class HeavyPanel extends ReadingElement {
 
   /** @param {Api.Message[]} messages @param {Api.Heaviest} heaviest */
   #lists(messages, { groups, tokens, certainty }) {
-    const ofParts = this.getAttribute("certainty") ?? "";
     const scope = `Shares of the ${tokenText(tokens, certainty)} tokens before a prune.`;
     return html`<p class="pad small muted scope">${scope}</p>
       ${KINDS.map(([kind, title]) => {
@@ -113,11 +112,11 @@ export class HeavyPanel extends ReadingElement {
         return (
           some.length > 0 &&
           html`<h3 class="pad scope">${title}</h3>
-          <ul class="heavy">${some.map((group) => heavyGroup(group, tokens, ofParts))}</ul>`
+          <ul class="heavy">${some.map((group) => heavyGroup(group, tokens, this.certainty))}</ul>`
         );
       })}
       <h3 class="pad scope">One by one</h3>
-      <ul class="group-rows heavy-rows">${messages.map((message) => one(message, ofParts))}</ul>`;
+      <ul class="group-rows heavy-rows">${messages.map((message) => one(message, this.certainty))}</ul>`;
   }
 }
 

@@ -40,11 +40,6 @@ export class MessageList extends CoppiceElement {
     return this.getAttribute("strategy") ?? "";
   }
 
-  /** The certainty of the tokens of all messages. */
-  get #certainty() {
-    return this.getAttribute("certainty") ?? "";
-  }
-
   /** The address at which a program appends messages; "" for a session that an agent writes. */
   get #address() {
     const path = `${root}/api/sessions/${encodeURIComponent(this.sessionId)}/messages`;
@@ -127,10 +122,7 @@ export class MessageList extends CoppiceElement {
       const { name, value } = /** @type {HTMLSelectElement} */ (event.target);
       if (["role", "tool", "sort"].includes(name)) this.#listing.change({ [name]: value });
     });
-    this.listen(this, "input", (/** @type {Event} */ event) => {
-      const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type === "search") this.#listing.change({ q: field.value }, address.write);
-    });
+    this.asTyped((q) => this.#listing.change({ q }, address.write));
   }
 
   stop() {
@@ -374,7 +366,7 @@ export class MessageList extends CoppiceElement {
           ><div role="presentation" class="drawn" .style="transform:translateY(${this.#origin}px)"
           >${this.#lines()}</div></div>
       </div>
-      ${selection([...selected.values()], this.#certainty)}
+      ${selection([...selected.values()], this.certainty)}
       <div class="list-foot"
         >${(page || error === null) && listFoot(page !== null, total, query, this.#address)}</div>
     </section>`;
@@ -424,7 +416,7 @@ export class MessageList extends CoppiceElement {
       selected: selected.has(id),
       entering: entering.has(id),
       most,
-      certainty: this.#certainty,
+      certainty: this.certainty,
     });
     const detail =
       isOpen && messageDetail(message, open.get(id)?.full ?? null, whole.has(id), this.#strategy);

@@ -54,7 +54,7 @@ class SummaryPanel extends ReadingElement {
   async #act(act, failure) {
     try {
       const { message, operation, summary } = /** @type {Partial<Api.Summarised>} */ (await act);
-      const said = summary ? `Summarised: ${sizes(summary, this.#certainty)}.` : message && sentence(message);
+      const said = summary ? `Summarised: ${sizes(summary, this.certainty)}.` : message && sentence(message);
       if (said) toast(said, operation ? { act: { label: "Undo", run: () => this.#undo(operation.n) } } : {});
     } catch (error) {
       toastError(error, failure);
@@ -83,18 +83,13 @@ class SummaryPanel extends ReadingElement {
     if (status.running) this.#again = setTimeout(() => this.refresh(), RUNNING_MS);
   }
 
-  /** That of a part of the context, as a summary is. */
-  get #certainty() {
-    return this.getAttribute("certainty") ?? "";
-  }
-
   template() {
     const status = this.#status;
     return html`<div class="panel-body">
       ${this.problem("Could not read the summaries")}
-      ${status ? statusOf(status, this.#certainty) : !this.error && READING}
+      ${status ? statusOf(status, this.certainty) : !this.error && READING}
       ${status && this.#summaries.length === 0 && NONE}
-      ${keyed(this.#summaries, "id", (summary) => summaryOf(summary, this.#certainty))}
+      ${keyed(this.#summaries, "id", (summary) => summaryOf(summary, this.certainty))}
       ${this.#proposed > 0 && proposedLine(this.#proposed)}
     </div>`;
   }

@@ -234,10 +234,6 @@ export function lengthSection(form) {
   );
 }
 
-/** @param {Form} form @param {import("./fields.js").Field[]} fields */
-const rows = (form, fields) =>
-  fields.filter(([name]) => name in form.settings).map((field) => fieldRow(form, field));
-
 /** A setting with its name, unit and help, in the kind of field that its value needs. @param {Form} form
  * @param {import("./fields.js").Field} field */
 function fieldRow(form, [name, label, unit, help]) {
@@ -270,7 +266,7 @@ function fieldRow(form, [name, label, unit, help]) {
 /** A section that has only fields. @param {Form} form @param {string} name */
 export function fieldSection(form, name) {
   const [heading, beside, fields] = SECTIONS[name] ?? ["", "", []];
-  const shown = rows(form, fields);
+  const shown = fields.filter(([name]) => name in form.settings).map((field) => fieldRow(form, field));
   return shown.length > 0 && section(heading, beside, html`${shown}`);
 }
 

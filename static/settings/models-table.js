@@ -45,10 +45,8 @@ class ModelsTable extends ReadingElement {
       "save-model": () => this.#save(),
       "reset-model": (target) => this.#reset(target.dataset.name ?? ""),
     });
-    this.listen(this, "input", (/** @type {Event} */ event) => {
-      const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type !== "search") return;
-      this.#q = field.value;
+    this.asTyped((q) => {
+      this.#q = q;
       this.requestUpdate();
     });
     this.formKeys(

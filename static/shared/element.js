@@ -75,6 +75,11 @@ export class CoppiceElement extends HTMLElement {
     return this.getAttribute("session-id") ?? "";
   }
 
+  /** The certainty of the tokens that the element shows, by the attribute `certainty`. */
+  get certainty() {
+    return this.getAttribute("certainty") ?? "";
+  }
+
   /** The node that the template is rendered into. @returns {HTMLElement | ShadowRoot} */
   get root() {
     return this;
@@ -118,6 +123,13 @@ export class CoppiceElement extends HTMLElement {
    * @param {(event: E) => void} handler */
   listen(target, type, handler) {
     target.addEventListener(type, /** @type {EventListener} */ (handler), { signal: this.life });
+  }
+
+  /** Calls back with the text of a search field as it is typed. @param {(text: string) => void} take */
+  asTyped(take) {
+    this.listen(this, "input", ({ target }) => {
+      if (target instanceof HTMLInputElement && target.type === "search") take(target.value);
+    });
   }
 
   /** Listens to an event of the server. @param {EventTarget} live @param {string[]} types

@@ -91,8 +91,7 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "always", sty
 /** The time since a moment, in one unit: "now", "5 min ago". @param {string | null} iso
  * @param {number} now milliseconds */
 export function ago(iso, now) {
-  if (!iso) return "–";
-  const seconds = Math.round((now - Date.parse(iso)) / 1000);
+  const seconds = Math.round((now - Date.parse(iso ?? "")) / 1000);
   if (!Number.isFinite(seconds)) return "–";
   for (const [size, unit] of STEPS)
     if (seconds >= size) return relative.format(-Math.floor(seconds / size), unit);
@@ -119,14 +118,14 @@ const otherYear = new Intl.DateTimeFormat(undefined, { year: "numeric", ...DAY }
 
 /** Date and time in full. @param {string | null} iso */
 export function moment(iso) {
-  const ms = iso ? Date.parse(iso) : Number.NaN;
+  const ms = Date.parse(iso ?? "");
   return Number.isFinite(ms) ? dateTime.format(ms) : "";
 }
 
 /** The time of day, with the date unless it is today, and with its year unless that is this one.
  * @param {string | null} iso @param {number} now */
 export function timeOfDay(iso, now) {
-  const ms = iso ? Date.parse(iso) : Number.NaN;
+  const ms = Date.parse(iso ?? "");
   if (!Number.isFinite(ms)) return "";
   const [then, here] = [new Date(ms), new Date(now)];
   if (then.toDateString() === here.toDateString()) return today.format(ms);

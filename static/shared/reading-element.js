@@ -83,9 +83,8 @@ export class ReadingElement extends CoppiceElement {
 
   /** Reads again while the reader types in a search field. @param {(text: string) => void} take */
   readAsTyped(take) {
-    this.listen(this, "input", ({ target }) => {
-      if (!(target instanceof HTMLInputElement) || target.type !== "search") return;
-      take(target.value);
+    this.asTyped((text) => {
+      take(text);
       clearTimeout(this.#typing);
       this.#typing = setTimeout(() => this.refresher.restart(), TYPING_MS);
     });
