@@ -192,7 +192,9 @@ class _Work:
         return sum(map(self._least, unit)) <= room
 
     def _least(self, position: int) -> int:
-        """Return the tokens of a message when it is cut as far as possible."""
+        """Return the tokens of a message when it is cut as far as possible; a summary is never cut."""
+        if position in self.summaries:
+            return self.cost[position]
         cut = _cut(without_media(self.now[position]), 0, self.counter)
         return min(self.cost[position], estimate_message_tokens(cut, self.counter))
 
@@ -243,7 +245,8 @@ class _Work:
     def _inside_protected(self) -> None:
         rest = [n for n in self._present() if n not in self.systems]
         asked = self._last_words(rest)
-        others = [n for n in rest if n != asked]
+        # A stored summary has one form: it stays whole, or goes.
+        others = [n for n in rest if n != asked and n not in self.summaries]
         if self._strip(others):
             return
         for head, tail in PROTECTED_CUTS:

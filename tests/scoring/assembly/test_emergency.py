@@ -98,11 +98,10 @@ class TestTruncation:
         assert done.tokens <= 60
         assert [m.role for m in done.messages][:2] == ["system", "user"]
 
-    def test_cuts_a_summary_that_is_too_large(self) -> None:  # C5
-        """A summary is protected from pruning, but not from the emergency path."""
+    def test_drops_a_summary_that_is_too_large(self) -> None:  # C5
+        """It is protected from pruning, not from the emergency path, and never cut: a stored one has one form."""
         done = relieve([Summary("s", LONG), user("now")], 1_000)
-        assert done.tokens <= 1_000
-        assert done.messages[-1] == user("now")
+        assert (done.messages, done.changed) == ((user("now"),), {})
 
     def test_may_drop_the_last_unit_whole(self) -> None:  # P6
         """The arguments of its call cannot be cut, so the whole unit goes."""

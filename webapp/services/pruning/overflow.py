@@ -169,6 +169,10 @@ class Overflow:
             Conflict: nothing has to be changed, or no message fits.
         """
         spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
+        if not overflow:  # room for a summary is no reason to cut a context that fits
+            now = self._relieved(session, items, available, 0, overflow)
+            if now is not None and now.nothing_done:
+                raise Conflict("the context fits; there is nothing to take out")
         for summary in (room, 0):  # the newest message matters more than a summary of it
             done = self._relieved(session, items, available, summary, overflow)
             if done is None or (spoken and spoken.isdisjoint(done.kept)):

@@ -67,6 +67,19 @@ class TestOverflow:
         assert built.tokens <= usable + 1
         assert list(app.verify()) == []
 
+    def test_fits_beside_an_earlier_summary(self, app: App) -> None:  # S5, C5
+        """A stored summary is kept whole or dropped, so nothing counts on a shorter one."""
+        session = managed(app, *[wire("user", f"word{n} " * 300) for n in range(60)])
+        app.sessions.patch(session, SessionChange(window=8_000))
+        app.overflow.relieve(session)
+        app.sessions.patch(session, SessionChange(window=6_000))
+        made = app.overflow.relieve(session).operation
+        assert made.tokens_after <= made.max_tokens
+        assert app.context.get(session).over_budget is None
+        with pytest.raises(Conflict, match="the context fits; there is nothing to take out"):
+            app.overflow.relieve(session, reported=False)
+        assert list(app.verify()) == []
+
     def test_notes_the_size_that_it_cut_to(self, app: App) -> None:  # S5, X11
         """It is one of the whole context in the tokens of the model, as of any other prune."""
         app.models.put("small", ModelRow(window=16_000))
@@ -120,10 +133,14 @@ class TestOverflow:
             app.overflow.relieve(session)
 
     def test_refuses_a_context_without_anything_to_drop(self, app: App) -> None:
-        """A single message that fits is left as it is."""
+        """A single message that fits is left as it is; so is every context that fits and that no provider refused."""
         followed(app, user("hi"))
-        with pytest.raises(Conflict, match="nothing to take out"):
+        with pytest.raises(
+            Conflict, match="the context fits and has a single turn; there is nothing to take out"
+        ):
             app.overflow.relieve("s")
+        with pytest.raises(Conflict, match="the context fits; there is nothing to take out"):
+            app.overflow.relieve("s", reported=False)
 
     def test_refuses_tool_definitions_that_are_too_large(self, app: App) -> None:  # C5, S6
         """The error has the numbers, because dropping messages would not help."""
