@@ -286,7 +286,10 @@ class MemoryChange(Body):
 
 
 class AnySettings(RootModel[Json]):
-    """Settings, in whole or in part, or `preset` with the name of a preset. Fields: see [Settings](#settings)."""
+    """Settings, in whole or in part, alone or within `settings`; `preset` names the preset that they change.
+
+    Fields: see [Settings](#settings).
+    """
 
     @property
     def preset(self) -> str | None:
@@ -295,9 +298,10 @@ class AnySettings(RootModel[Json]):
 
     @property
     def fields(self) -> Json:
-        """Return the settings, which may also be in `settings`, as in the answer."""
-        inner = self.root.get("settings")
-        return inner if isinstance(inner, dict) else {k: v for k, v in self.root.items() if k != "preset"}
+        """Return the settings; those within `settings` if nothing is beside them."""
+        fields = {k: v for k, v in self.root.items() if k != "preset"}
+        inner = fields.get("settings")
+        return inner if isinstance(inner, dict) and len(fields) == 1 else fields
 
 
 class Suggest(Body):

@@ -91,12 +91,20 @@ def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float
 
 
 def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]:
-    """Return the names of tools if it is a list of them; a fault otherwise."""
-    listed = value if isinstance(value, list | tuple) and len(value) <= _MOST_WORDS else [None]
-    if all(isinstance(one, str) and one.strip() and len(one) <= _LONGEST_WORD for one in listed):
-        return tuple(listed)
-    faults.append(Fault(name, f"expected a list of at most {_MOST_WORDS} names of tools, got {shown(value)}"))
-    return ()
+    """Return the names of tools if it is a list of them; a fault for each entry that is none otherwise."""
+    if not isinstance(value, list | tuple) or len(value) > _MOST_WORDS:
+        faults.append(
+            Fault(name, f"expected a list of at most {_MOST_WORDS} names of tools, got {_size(value)}")
+        )
+        return ()
+    for i, one in enumerate(value):
+        _short_text(f"{name}.{i}", one, faults)
+    return tuple(value)
+
+
+def _short_text(name: str, value: object, faults: list[Fault]) -> None:
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_WORD:
+        faults.append(Fault(name, f"expected a text of 1 to {_LONGEST_WORD} characters, got {shown(value)}"))
 
 
 def shown(value: object) -> str:
@@ -166,8 +174,7 @@ def _group(name: str, value: object, faults: list[Fault]) -> KeywordGroup | None
         return None
     before = len(faults)
     title, words = value["name"], value["words"]
-    if not isinstance(title, str) or not title.strip() or len(title) > _LONGEST_WORD:
-        faults.append(Fault(f"{name}.name", f"expected a short text, got {shown(title)}"))
+    _short_text(f"{name}.name", title, faults)
     share = number(f"{name}.share", value["share"], LIMITS["keywords.share"], faults)
     if not isinstance(words, list | tuple) or len(words) > _MOST_WORDS:
         faults.append(
@@ -175,8 +182,7 @@ def _group(name: str, value: object, faults: list[Fault]) -> KeywordGroup | None
         )
         return None
     for i, word in enumerate(words):
-        if not isinstance(word, str) or not word.strip() or len(word) > _LONGEST_WORD:
-            faults.append(Fault(f"{name}.words.{i}", f"expected a short text, got {shown(word)}"))
+        _short_text(f"{name}.words.{i}", word, faults)
     if len(faults) > before or share is None:
         return None
     return KeywordGroup(title, share, tuple(words))

@@ -6,7 +6,7 @@ import pytest
 
 from scoring.errors import Fault
 from scoring.settings.ranges import Limit
-from scoring.settings.validation import number, shown
+from scoring.settings.validation import number, shown, tool_names
 
 
 class TestNumbers:
@@ -33,6 +33,23 @@ class TestNumbers:
         assert type(number("n", 3.0, Limit(0, 10, 1, whole=True), faults)) is int
         number("n", 3.5, Limit(0, 10, 1, whole=True), faults)
         assert len(faults) == 1
+
+
+class TestToolNames:
+    """Names of tools that are accepted."""
+
+    def test_each_wrong_one_is_named(self) -> None:
+        """The fault has its place in the list and its value."""
+        faults: list[Fault] = []
+        tool_names("t", ["bash", "", 5], faults)
+        wanted = "expected a text of 1 to 100 characters"
+        assert faults == [Fault("t.1", f"{wanted}, got ''"), Fault("t.2", f"{wanted}, got 5")]
+
+    def test_are_a_list_of_a_bounded_length(self) -> None:
+        """The fault tells how long it is."""
+        faults: list[Fault] = []
+        tool_names("t", ["bash"] * 1_001, faults)
+        assert faults == [Fault("t", "expected a list of at most 1000 names of tools, got 1001 entries")]
 
 
 class TestShown:

@@ -29,6 +29,14 @@ class TestSettings:
         assert {"target_percent", "weights.recency"} <= fields
         assert client.get("/api/settings").json == before
 
+    def test_may_be_within_settings_but_not_both_there_and_beside(self, client: Client) -> None:
+        """Nothing that was sent is ignored."""
+        within = {"preset": "Blueprint", "settings": {"fresh_tail": 4}}
+        assert client.put("/api/settings", json=within).json["settings"]["fresh_tail"] == 4
+        answer = client.put("/api/settings", json={"settings": {"fresh_tail": 5}, "aim_percent": 1})
+        assert [one["field"] for one in answer.json["error"]["details"]] == ["settings"]
+        assert client.get("/api/settings").json["settings"]["fresh_tail"] == 4
+
     def test_can_be_reset(self, client: Client) -> None:
         """One request resets them."""
         changed = client.put("/api/settings", json={"fresh_tail": 5}).json
