@@ -30,6 +30,16 @@ from webapp.access.requests import (
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # The key under which the gate leaves the identity of a request for those behind it.
 IDENTITY = "coppice.identity"
+# What the holder of each role may do, and whose token a request of each role needs.
+ALLOWED = {
+    VIEWER: "a viewer's token can look and plan, and change nothing",
+    SENDER: "a sender's token can only hand over sessions",
+}
+WHOSE = {
+    OPERATOR: "an operator's",
+    VIEWER: "a viewer's or an operator's",
+    SENDER: "a sender's or an operator's",
+}
 # A header that no form can send and no foreign page may. Its value does not matter.
 OWN_HEADER = "HTTP_X_COPPICE"
 
@@ -182,12 +192,13 @@ class Gate:
         if needed is None and environ["REQUEST_METHOD"] in SAFE_METHODS:
             return None
         origin = environ.get("HTTP_ORIGIN")
+        others = "only our own pages, programs, and pages of an origin given with --allow-origin may"
         if not self.allows_origin(origin, environ):
-            message = f"a page from {origin} may not do this; only our own pages and programs may"
+            message = f"a page from {origin} may not do this; {others}"
             return Refusal("403 Forbidden", "foreign_origin", message)
         site = environ.get("HTTP_SEC_FETCH_SITE", "same-origin")
         if site not in ("same-origin", "none") and (origin is None or origin.lower() not in self.origins):
-            return Refusal("403 Forbidden", "foreign_origin", f"a {site} page may not do this")
+            return Refusal("403 Forbidden", "foreign_origin", f"a {site} page may not do this; {others}")
         return None
 
     def _identity_refusal(self, environ: Environ, needed: str | None) -> Refusal | None:
@@ -198,12 +209,18 @@ class Gate:
             return found
         if found is None:
             message = "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
+            if bearer_token(environ) is not None:
+                message = "this token is unknown or revoked; `coppice token` on the server makes another"
             return Refusal("401 Unauthorized", "token_needed", message)
         environ[IDENTITY] = found
         if needed not in GRANTS[found.role]:
-            may = "a sender may send what happens" if found.role == SENDER else "a viewer may look"
-            return Refusal("403 Forbidden", f"{needed}_needed", f"{may} and do nothing else")
+            return Refusal("403 Forbidden", f"{needed}_needed", role_refusal(found.role, needed))
         return None
+
+
+def role_refusal(role: str, needed: str) -> str:
+    """Return why a token of one role is refused where another role is needed."""
+    return f"{ALLOWED[role]}; this needs {WHOSE[needed]}"
 
 
 def may_change(environ: Environ) -> bool:

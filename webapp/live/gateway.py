@@ -17,7 +17,8 @@ from flask import Flask, request
 from flask_socketio import SocketIO, join_room, leave_room
 from pydantic import ValidationError
 
-from webapp.access.gate import Gate, may_change
+from webapp.access.gate import Gate, may_change, role_refusal
+from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
 from webapp.errors import Forbidden, Malformed, NotFound, is_failure, to_json
@@ -125,7 +126,7 @@ class Gateway:
                 if not isinstance(data, dict):
                     raise Malformed(f"{event} takes one object, got {type(data).__name__}")
                 if changes and not may_change(request.environ):
-                    raise Forbidden("a viewer's token may read, but not change anything")
+                    raise Forbidden(role_refusal(VIEWER, OPERATOR))
                 return handler(model.model_validate(data))
             except ValidationError as error:
                 return refusal(error)

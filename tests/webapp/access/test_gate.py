@@ -156,6 +156,7 @@ class TestOrigins:
         refusal = open_gate().refusal(environ(method, Origin=origin))
         assert refusal is not None
         assert refusal.type == "foreign_origin"
+        assert "--allow-origin" in refusal.message
 
     def test_of_our_own_pages_pass(self) -> None:
         """The origin of the requested host passes, with either scheme."""
@@ -241,6 +242,14 @@ class TestTokens:
         assert answer.status_code == 401
         assert "Bearer" in answer.headers["WWW-Authenticate"]
 
+    def test_that_are_wrong_are_not_taken_for_missing_ones(self) -> None:
+        """The message says what is wrong with the token, instead of how to send one."""
+        refusal = asking().refusal(environ(Authorization="Bearer wrong"))
+        assert refusal is not None
+        assert (
+            refusal.message == "this token is unknown or revoked; `coppice token` on the server makes another"
+        )
+
     def test_of_programs_are_accepted(self) -> None:
         """Programs send a bearer token."""
         assert asking().refusal(environ(Authorization="Bearer secret")) is None
@@ -267,6 +276,7 @@ class TestTokens:
         refusal = gate.refusal(environ("DELETE", **look))
         assert refusal is not None
         assert (refusal.status[:3], refusal.type) == ("403", "operator_needed")
+        assert refusal.message.endswith("; this needs an operator's")
 
 
 class TestSessions:

@@ -60,7 +60,7 @@ class TestAnswers:
         ("status", "body", "kind", "words"),
         [
             (401, ours("this server asks for its token"), Denied, "coppice token --role sender"),
-            (403, ours("a viewer may look and do nothing else"), Denied, "a viewer may look"),
+            (403, ours("a viewer's token can look"), Denied, "a viewer's token can look"),
             (404, ours("no such path"), Denied, "older than this one; update it"),
             (404, b"<html>not found</html>", Denied, "is the address right"),
             (405, b"", Denied, "is the address right"),
