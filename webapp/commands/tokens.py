@@ -31,8 +31,10 @@ ONCE = (
 )
 ONCE_TO_SEND = (
     "This is the only time it is shown. Put it into COPPICE_TOKEN for `coppice follow` and `coppice proxy`; "
-    "it opens no page. Sessions that it sends are shown with its name."
+    "it opens no page. "
 )
+OF_ITS_USER = "It appends only to sessions of its user, who has its name."
+OF_NO_USER = "It has no name, so it belongs to no user; --name binds a token to one."
 NONE = "No tokens: on this machine none is asked for. `coppice token` makes one."
 OPENED = "No token is asked for any more, except where other machines can reach the server."
 NOBODY = (
@@ -58,7 +60,8 @@ def print_token(row: TokenRow, token: str) -> None:
     """Print a new token, alone on stdout, and what to do with it."""
     echo(f"Token {row.key} for {article(row.role)} {row.role}:", err=True)
     echo(token)
-    echo(ONCE_TO_SEND if row.role == SENDER else ONCE, err=True)
+    user = OF_ITS_USER if row.name else OF_NO_USER
+    echo(ONCE_TO_SEND + user if row.role == SENDER else ONCE, err=True)
 
 
 def article(word: str) -> str:
@@ -74,7 +77,12 @@ def article(word: str) -> str:
     show_default=True,
     help="A viewer can only look, an operator can also change things; a sender can only hand over sessions.",
 )
-@click.option("--name", default="", metavar="TEXT", help="A note on who has it, shown in the list.")
+@click.option(
+    "--name",
+    default="",
+    metavar="TEXT",
+    help="Who has it, shown in the list; of a sender's token, the user of its sessions.",
+)
 @db_option
 @click.pass_context
 def token(ctx: click.Context, role: str, name: str, db: Database | None) -> None:

@@ -54,6 +54,8 @@ class TestTheCommand:
         """The instructions are for a machine, not for a browser."""
         made = run("token", "--role", "sender", "--name", "ada")
         assert (made.code, "COPPICE_TOKEN" in made.err, "?token=" in made.err) == (0, True, False)
+        assert "of its user" in made.err
+        assert "belongs to no user" in run("token", "--role", "sender").err
 
     def test_rotates_and_revokes(self, run: Run) -> None:
         """Tokens are named by number; revoking the last one lets nobody in, and the command says so."""
