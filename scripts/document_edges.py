@@ -91,7 +91,7 @@ def api_page() -> str:
         *(f"| {status} | {words} |" for status, words in sorted(WHY.items())),
         "",
     ]
-    for tag in dict.fromkeys(route.tag for route in table):
+    for tag in tags():
         lines += [f"## {tag.capitalize()}", ""]
         for route in table:
             if route.tag == tag:
@@ -118,10 +118,21 @@ def route_lines(route: Route) -> list[str]:
         names = ", ".join(f"`{name}`" for name in route.query.model_fields)
         lines += [f"Query: {names}. {described(route.query)}", ""]
     if route.body is not None and route.body.model_fields:
-        lines += [f"Body: [{route.body.__name__}](#{route.body.__name__.lower()}).", ""]
-    answer = f"[{route.answers.__name__}](#{route.answers.__name__.lower()})" if route.answers else "a file"
+        lines += [f"Body: {link(route.body.__name__)}.", ""]
+    answer = link(route.answers.__name__) if route.answers else "a file"
     refused = ", ".join(str(status) for status in sorted(failing(route)))
     return [*lines, f"Role: {route.role}. Answers {route.status} with {answer}. Failures: {refused}.", ""]
+
+
+@cache
+def tags() -> tuple[str, ...]:
+    """Return the tags of the routes; each is a heading before those of bodies and answers."""
+    return tuple(dict.fromkeys(route.tag for route in routes()))
+
+
+def link(name: str) -> str:
+    """Return a link to the section of a body or an answer; a heading that a tag has already gets a number."""
+    return f"[{name}](#{name.lower()}{'-1' if name.lower() in tags() else ''})"
 
 
 def schema_lines(name: str, schema: Mapping[str, Any]) -> list[str]:
@@ -141,8 +152,7 @@ def schema_lines(name: str, schema: Mapping[str, Any]) -> list[str]:
 def type_words(schema: Mapping[str, Any]) -> str:
     """Return a schema in words; bounds and patterns are in the OpenAPI document."""
     if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        return link(schema["$ref"].rpartition("/")[2])
     if "anyOf" in schema:
         return " or ".join(type_words(one) for one in schema["anyOf"])
     if "enum" in schema or "const" in schema:

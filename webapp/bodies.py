@@ -286,10 +286,7 @@ class MemoryChange(Body):
 
 
 class AnySettings(RootModel[Json]):
-    """Settings, in whole or in part, alone or within `settings`; `preset` names the preset that they change.
-
-    Fields: see [Settings](#settings).
-    """
+    """Fields of `Settings`, alone or within `settings`; `preset` names the preset that they change."""
 
     @property
     def preset(self) -> str | None:
@@ -371,7 +368,7 @@ class Subscribe(Body):
 
 
 class SessionsQuery(Query):
-    """Filter and order of sessions. Without `limit` all are returned; `after` is the `next` of the page before."""
+    """Filter and order of sessions."""
 
     state: Literal["idle", "active", "warning"] | None = None
     source: Name | None = None
@@ -382,13 +379,7 @@ class SessionsQuery(Query):
 
 
 class MessagesQuery(Query):
-    """Filter and order of a session's messages.
-
-    `after` is the `next` of the page before, or `offset` the number of rows before the page; `first` and `last` are the
-    numbers of the first and last message to list; `tool` lists the calls and results of one tool; `at_once` does not
-    wait for scores and fates; `without_parts` leaves out the parts of a score, and `brief` also cuts texts to 80
-    characters.
-    """
+    """Filter and order of a session's messages."""
 
     after: Annotated[str, Field(max_length=200)] | None = None
     offset: Annotated[int, Field(ge=0, le=MOST)] | None = None

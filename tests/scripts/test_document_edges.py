@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -47,7 +48,22 @@ class TestThePages:
         assert "| `idempotency_key` | string or null, optional |" in page
         assert "| `drop` | array of string or null, optional |" in page
         assert "| `window` | integer |" in page
-        assert "| `settings` | [Settings](#settings) |" in page
+        assert "| `settings` | [Settings](#settings-1) |" in page
+
+    def test_link_to_the_section_that_they_name(self) -> None:
+        """GitHub numbers repeated headings: a part of the API and an answer can have one name."""
+        page, seen = api_page(), Counter[str]()
+        anchors: dict[str, str] = {}
+        for heading in re.findall(r"^#+ (\w+)$", page, re.MULTILINE):
+            anchor = heading.lower()
+            anchors[f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor] = heading
+            seen[anchor] += 1
+        before_answers = page.index("## Bodies")
+        sections = set(re.findall(r"^## (\w+)$", page[:before_answers], re.MULTILINE))
+        assert sections <= set(anchors.values())
+        for name, anchor in re.findall(r"\[(\w+)\]\(#([\w-]+)\)", page):
+            assert anchors[anchor] == name
+            assert name not in sections or anchor.endswith("-1")
 
     @pytest.mark.parametrize("name", FORMATS)
     def test_name_every_wire_format(self, name: str) -> None:

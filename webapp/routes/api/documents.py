@@ -28,7 +28,7 @@ WHY = {
     415: "The content type is not supported",
     422: "The values are invalid; `details` names every wrong field",
     429: "Too many wrong tokens came from this address; `Retry-After` says when to try again",
-    503: "The store is busy or the disk full; try again",
+    503: "The store or the server is busy, or the store is full, read-only or damaged; `message` says which",
 }
 # The gate can refuse any request with these, so they are described once.
 GATE_STATUSES = (401, 403, 429)

@@ -39,9 +39,9 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     """Return a page of messages with tokens, score, signals, fate and reason.
 
     `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`, `offset` the number
-    of rows before the page instead. `first` and `last` are the numbers of the first and last message to list; `fate`
-    is also changes (goes or shortened), errors, in or pinned. `plan_id` takes the fates from a plan that was shown,
-    or from a new one if that is stale.
+    of rows before the page instead. `first` and `last` are the numbers of the first and last message to list; `tool`
+    lists the calls and results of one tool; `fate` is also changes (goes or shortened), errors, in or pinned.
+    `plan_id` takes the fates from a plan that was shown, or from a new one if that is stale.
     With `at_once` a session that is not loaded yet answers without scores and fates (`pending`), which take time in a
     long session; ask again without it to get them. `without_parts` leaves out signals and contributions; `brief` does
     so as well, and cuts texts to 80 characters.
