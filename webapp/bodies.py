@@ -57,7 +57,7 @@ class Body(ClientInput):
 
 
 class Query(ClientInput):
-    """The base of all query strings: values arrive as text."""
+    """The base of all query strings, and the one of routes without parameters: values arrive as text."""
 
 
 class NewSession(Body):
@@ -246,7 +246,7 @@ class PruneBody(Body):
     """A prune to apply: a plan that was shown, or a new one."""
 
     plan_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    """The plan that was shown; without it a new one is made and applied."""
+    """The plan that was shown; without it a new one is made and applied, and only then the fields below are for it."""
     max_tokens: Tokens | None = None
     strategy: Name | None = None
 
@@ -325,7 +325,7 @@ class ResumeBody(Body):
     prune: bool = False
     """Prune the session first."""
     max_tokens: Tokens | None = None
-    """The most tokens after that prune; by default the session's aim."""
+    """Prune it to at most so many tokens; by default to the session's aim."""
 
 
 class FileUpload(Body):
@@ -428,8 +428,16 @@ def _with_a_time(value: object) -> object:
     return value
 
 
+def _day_alone(value: object) -> object:
+    """Refuse what pydantic would take for a day otherwise: a number of seconds, or a midnight without its zone."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        raise PydanticCustomError("day", "expected a day")
+    return value
+
+
 Moment = Annotated[AwareDatetime, BeforeValidator(_with_a_time)]
-Day = Annotated[Moment | date, Field(union_mode="left_to_right")]
+OnlyDay = Annotated[date, BeforeValidator(_day_alone)]
+Day = Annotated[Moment | OnlyDay, Field(union_mode="left_to_right")]
 
 
 class SearchQuery(Query):
@@ -475,8 +483,8 @@ _EXPECTED = {
     "moment": _MOMENT,
     "datetime_from_date_parsing": _MOMENT,
     "timezone_aware": _MOMENT,
+    "day": _DAY,
     "date_from_datetime_parsing": _DAY,
-    "date_from_datetime_inexact": _DAY,
     "model_type": "an object",
     "dict_type": "an object",
     "list_type": "a list",

@@ -46,7 +46,7 @@ def resume(
     with opened(db, create=False) as app:
         made = app.resuming.resume(
             find_session(app, session),
-            prune=prune or max_tokens is not None,
+            prune=prune,
             max_tokens=max_tokens,
             cwd=cwd,
         )

@@ -25,3 +25,13 @@ class TestTheApplication:
         """An address has one spelling."""
         for path in ("/api//sessions", "/api/sessions/", "/settings/", "/settings//"):
             assert client.get(path).status_code == 404
+
+    def test_ignores_no_parameter(self, client: Client) -> None:
+        """One that a route does not have is refused by name, also where it has none, or has a body."""
+        for answer in (
+            client.get("/api/savings?session=a"),
+            client.get("/api/sessions?sessoin=a"),
+            client.post("/api/sessions/a/prune?max_tokens=100", json={}),
+        ):
+            assert answer.status_code == 422
+            assert "unknown; expected no such field" in answer.json["error"]["message"]

@@ -160,9 +160,7 @@ def failure(status: int) -> dict[str, Any]:
 
 def failing(route: Route) -> set[int]:
     """Return the error statuses of a route: its own, and those from reading its input."""
-    found = {*route.errors, 503}
-    if route.query or route.body:
-        found.add(422)
+    found = {*route.errors, 422, 503}
     if route.body:
         found |= {400, 413, 415}
     if PARAMETER.search(route.path):

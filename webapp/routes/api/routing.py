@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
+from webapp.bodies import Query
 from webapp.errors import NotFound
 from webapp.routes.answers import json_response
 from webapp.routes.reading import BODY_LIMIT_BYTES, read_body, read_query
@@ -57,8 +58,9 @@ class Route:
     def __call__(self, **parameters: Any) -> Response:
         """Answer one request."""
         arguments: dict[str, Any] = dict(parameters)
+        sent = read_query(request, self.query or Query)
         if self.query is not None:
-            arguments["query"] = read_query(request, self.query)
+            arguments["query"] = sent
         if self.body is not None and not self.raw:
             arguments["body"] = read_body(request, self.body, self.limit_bytes)
         elif self.raw:

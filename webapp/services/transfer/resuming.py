@@ -56,8 +56,8 @@ class Resuming:
     ) -> Resumed:
         """Prune if asked, write a copy of the pruned view for the agent, and return how to resume from it.
 
-        `max_tokens` is the size to prune to, the session's aim by default. `cwd` is the folder to resume in,
-        for a session whose own folder is not on this machine.
+        `max_tokens` asks to prune to that size, by default the session's aim. `cwd` is the folder to resume in, for a
+        session whose own folder is not on this machine.
 
         Raises:
             NotFound: there is no such session.
@@ -78,7 +78,7 @@ class Resuming:
             view = self._view(session, agent, folder)
             agent.write(view)
             require_writable(self._place(view, agent, session.row))
-        operation = self._prune(session_id, max_tokens) if prune else None
+        operation = self._prune(session_id, max_tokens) if prune or max_tokens is not None else None
         return self._write(session_id, agent, folder, operation)
 
     def tidy(self) -> None:

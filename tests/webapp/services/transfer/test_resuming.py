@@ -88,6 +88,12 @@ class TestTheCopy:
         """The mode is that of the agent's own files."""
         assert stat.S_IMODE(Path(made.path).stat().st_mode) == 0o600
 
+    def test_is_pruned_if_a_size_is_given(self, app: App, transcript: Transcript) -> None:  # X22
+        """A size is not ignored because nothing else asks for a prune."""
+        session = read(app, transcript.path)
+        app.resuming.resume(session, max_tokens=35_000)
+        assert [one.kind for one in app.operations.list(session)] == ["prune"]
+
     def test_leaves_the_original_unchanged(self, app: App, transcript: Transcript) -> None:  # X22
         """Not a byte of the original changes."""
         session, before = read(app, transcript.path), transcript.path.read_bytes()
