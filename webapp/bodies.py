@@ -122,7 +122,7 @@ class Append(Body):
     usage: Json | None = None
     """The usage that the provider reported for the call that made the last message."""
     idempotency_key: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    """A repeated key appends nothing and gets the same ids."""
+    """A repeated key appends nothing and gets the same ids; 409 with other messages."""
     whole: bool = False
     """The list is the whole conversation: only messages that the session does not have are appended."""
 

@@ -17,9 +17,11 @@ table = Table("sessions")
 def list_sessions(app: App, query: SessionsQuery) -> Sessions:
     """Return all sessions, or one page of them, latest activity first.
 
-    `state` is idle, active or warning; `q` looks in title, model and folder; `sort=verdict` puts sessions
-    that need an action first. With `limit` the answer is one page; pass its `next` as `after` to get the page behind
-    it. A session that becomes active meanwhile moves to the front and is missing from later pages.
+    `state` is idle, active or warning; `q` finds sessions that have each of its words in title, model, folder, id or
+    source. `sort` is activity (the default), created, messages, prunes, title, tokens, utilization or verdict (those
+    that need an action first); a `-` before it reverses the order. With `limit` the answer is one page; pass its `next`
+    as `after` to get the page behind it. A session that becomes active meanwhile moves to the front and is missing from
+    later pages.
     """
     page = app.sessions.page(query)
     app.verdict_refresher.request(page.sessions)
