@@ -57,7 +57,8 @@ def _introduction() -> Iterator[str]:
     yield "Every threshold and weight can be changed on the settings page, over `PUT /api/settings`,"
     yield "and for one session over `PATCH /api/sessions/<id>`."
     yield "A change is checked as a whole: either all of it is saved, or none, and each wrong field is named.\n"
-    yield f"Presets are complete sets: {', '.join(f'*{name}*' for name in PRESETS)}.\n"
+    yield f"Presets are complete sets: {', '.join(f'*{name}*' for name in PRESETS)}."
+    yield "Below, *Blueprint* is empty where it has the default.\n"
     yield "| signal | of a message | of a name or line, in *Foresight* |"
     yield "|---|---|---|"
     for signal in SIGNALS.values():

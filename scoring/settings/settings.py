@@ -109,7 +109,7 @@ class Settings:
     and no more than necessary.
     """
     response_reserve: int = 4_096
-    """Tokens kept free for the answer."""
+    """Tokens kept free for the answer; what is usable leaves at least 4,096 free, whatever is set here."""
     compaction_buffer_tokens: int = 20_000
     """Further tokens kept free, for what a call adds."""
     compaction_buffer_percent: float = 10.0
@@ -117,7 +117,9 @@ class Settings:
     windows: Literal["current", "blueprint"] = "current"
     """The table of windows: `current`, or the one that *Blueprint* was written for."""
     counting: Literal["tokenizer", "four_characters"] = "tokenizer"
-    """`tokenizer`, or four characters per token as *Blueprint* counts."""
+    """For lists that are pruned without a server: `tokenizer`, or four characters per token as *Blueprint* counts. A
+    server always counts by the tokenizer.
+    """
     auto_summarize: bool = False
     """Summarise automatically when one of the triggers is reached."""
     max_messages_before_summary: int = 30
@@ -127,7 +129,7 @@ class Settings:
     summary_window_percent: float = 80.0
     """Tokens since the last summary as a share of the window, if that is less than the number above."""
     min_recent_messages: int = 6
-    """The number of newest messages that a summary never covers."""
+    """The number of newest messages that a summary never covers and that an assembled context always has."""
     summary_percent: float = 30.0
     """The largest share of the available tokens that a summary can take."""
     summary_words: int = 600
