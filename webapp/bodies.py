@@ -246,7 +246,7 @@ class PruneBody(Body):
     """A prune to apply: a plan that was shown, or a new one."""
 
     plan_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    """The plan that was shown; without it a new one is made and applied, and only then the fields below are for it."""
+    """The plan that was shown, which has a size and strategy of its own; without it a new one is made and applied."""
     max_tokens: Tokens | None = None
     strategy: Name | None = None
 

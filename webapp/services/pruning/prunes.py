@@ -186,13 +186,9 @@ class Prunes:
 
         Raises:
             NotFound: there is no such session.
-            Invalid: a size or a strategy was sent beside a plan, which has its own.
             StalePlan: the session, its settings or its limits have changed since the plan was made.
             Conflict: the plan takes nothing out, or a model is writing a summary for the session already.
         """
-        for name in ("max_tokens", "strategy"):
-            if wanted.plan_id and getattr(wanted, name) is not None:
-                raise Invalid(f"leave out {name} beside plan_id: the plan has its own", name)
         with ExitStack() as job, ExitStack() as held:
             held.enter_context(self._environment.lock(session_id))
             with self._store.read():

@@ -122,14 +122,6 @@ class TestPruning:
         client.post(f"/api/sessions/a/operations/{applied['operation']['n']}/undo")
         assert client.get("/api/sessions/a/stats").json["tokens"] == tokens
 
-    @pytest.mark.parametrize("given", [{"max_tokens": 9_000}, {"strategy": "score"}])
-    def test_takes_a_plan_or_its_inputs(self, client: Client, given: dict[str, Any]) -> None:
-        """What the plan would not follow is refused by name, and not ignored."""
-        plan = client.post("/api/sessions/a/plan", json={"max_tokens": 8_000}).json
-        answer = client.post("/api/sessions/a/prune", json={"plan_id": plan["plan_id"], **given})
-        details = answer.json["error"]["details"]
-        assert (answer.status_code, [one["field"] for one in details]) == (422, [*given])
-
     def test_refuses_a_plan_for_an_older_state(self, client: Client) -> None:  # X1
         """The answer is 409, and nothing is pruned."""
         plan = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json
