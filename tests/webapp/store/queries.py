@@ -5,24 +5,31 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from webapp.store import Store
 
 
-@contextmanager
-def rows_read(store: Store) -> Iterator[list[int]]:
-    """Yield a list that gets the number of rows of each query; those of the application's own threads do not count."""
-    own, read, counts = threading.get_ident(), store.db.rows, list[int]()
+class Query(NamedTuple):
+    """A query and the number of its rows."""
 
-    def counted(sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    sql: str
+    rows: int
+
+
+@contextmanager
+def queries(store: Store) -> Iterator[list[Query]]:
+    """Yield a list that gets each query; those of the application's own threads, such as checkpoints, do not count."""
+    own, read, made = threading.get_ident(), store.db.rows, list[Query]()
+
+    def noted(sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         found = read(sql, values)
         if threading.get_ident() == own:
-            counts.append(len(found))
+            made.append(Query(sql, len(found)))
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store.db, "rows", counted)
-        yield counts
+        patch.setattr(store.db, "rows", noted)
+        yield made

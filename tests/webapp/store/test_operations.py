@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.webapp.store.queries import rows_read
+from tests.webapp.store.queries import queries
 from webapp.store import Store
 from webapp.store.operations import Detail, Facts, ItemRow, OperationRow, RemovalReason
 from webapp.store.sessions import SessionRow
@@ -60,7 +60,7 @@ class TestOperations:
             for n in (1, 2):
                 items = [ItemRow(no, "out", None, Detail(score=n)) for no in nos if no % 2 == n % 2]
                 store.operations.add(row.key, operation(n), items)
-        with rows_read(store) as queries:
+        with queries(store) as made:
             found = store.operations.removal_reasons(row.key, [(2 - no % 2, no) for no in nos])
         assert {no: reason.detail.score for no, reason in found.items()} == {no: 2 - no % 2 for no in nos}
-        assert len(queries) == 4
+        assert len(made) == 4

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.webapp.building import call, conversation, followed, managed, mid, result, user, wire
+from tests.webapp.store.queries import queries
 from webapp.app import App
 from webapp.bodies import PruneBody
 from webapp.errors import NotFound
@@ -93,36 +93,22 @@ class TestEverywhere:
         assert sorted(found) == [1, 2, 3, 4, 5]
         assert pages == 3
 
-    def test_asks_the_store_as_often_for_many_results(
-        self, app: App, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_asks_the_store_as_often_for_many_results(self, app: App) -> None:
         """Each query is a way to a database that may be on another machine."""
         managed(app, wire("user", "pears"), id="one")
         for n in range(20):
             managed(app, wire("user", f"plums {n}"), id=f"s{n}")
-        asked: list[str] = []
-        for name in ("row", "rows"):
-            monkeypatch.setattr(app.store.db, name, _noting(getattr(app.store.db, name), asked))
-        assert len(app.search.everywhere("pears").results) == 1
-        once = len(asked)
-        assert len(app.search.everywhere("plums").results) == 20
-        assert len(asked) == 2 * once
+        with queries(app.store) as for_one:
+            assert len(app.search.everywhere("pears").results) == 1
+        with queries(app.store) as for_many:
+            assert len(app.search.everywhere("plums").results) == 20
+        assert 0 < len(for_one) == len(for_many)
 
     def test_finds_nothing_for_an_empty_query(self, app: App) -> None:
         """An empty query has no results, and an unknown session is refused."""
         assert app.search.everywhere("  ").results == []
         with pytest.raises(NotFound):
             app.search.everywhere("x", "nobody")
-
-
-def _noting(ask: Callable[..., Any], asked: list[str]) -> Callable[..., Any]:
-    """Return the method of an engine, with each query noted."""
-
-    def noting(sql: str, values: Sequence[Any] = ()) -> Any:
-        asked.append(sql)
-        return ask(sql, values)
-
-    return noting
 
 
 class TestSnippet:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 from collections.abc import Sequence
 from sys import getsizeof
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from scoring.messages import Text
 from scoring.summary import Summary
 from tests.webapp.building import call, conversation, followed, managed, mid, result, user, wire
+from tests.webapp.store.queries import queries
 from webapp.app import App
 from webapp.bodies import PlanBody, PruneBody
 from webapp.services.context.pruned_view import MessageCache, view_items
@@ -49,31 +49,20 @@ class TestViewItems:
             tokens for tokens, _ in app.store.contexts.totals(found[0].row.no)[PRUNED].values()
         )
 
-    def test_cost_what_is_in_the_context_and_not_in_the_log(
-        self, app: App, monkeypatch: pytest.MonkeyPatch
-    ) -> None:  # C6
+    def test_cost_what_is_in_the_context_and_not_in_the_log(self, app: App) -> None:  # C6
         """20 messages of a log of 400 take as many queries and rows as a log of 20; one query has the order."""
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word {n}") for n in range(400)]
         short, long = managed(app, *talk[-20:]), managed(app, *talk)
         out = [mid(app, long, no) for no in range(1, 381)]
         plan = app.prunes.plan(long, PlanBody(max_tokens=100_000, drop=out))
         app.prunes.apply(long, PruneBody(plan_id=plan.plan_id))
-        engine, read, own = app.store.db, list[tuple[str, int]](), threading.get_ident()
-
-        def rows(sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-            found = type(engine).rows(engine, sql, values)
-            if threading.get_ident() == own:  # the application's own threads read, too
-                read.append((sql, len(found)))
-            return found
-
-        monkeypatch.setattr(engine, "rows", rows)
         costs = []
         for session in (short, long):
-            read.clear()
-            assert len(there(app, session)) == 20
-            costs.append(list(read))
+            with queries(app.store) as made:
+                assert len(there(app, session)) == 20
+            costs.append(made)
         assert costs[0] == costs[1]
-        assert [count for sql, count in costs[0] if "ORDER BY position" in sql] == [20]
+        assert [query.rows for query in costs[0] if "ORDER BY position" in query.sql] == [20]
 
     def test_have_summaries_in_place_of_their_messages(self, app: App) -> None:  # C2
         """A summary has its own tokens."""

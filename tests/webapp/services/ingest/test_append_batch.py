@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
-from tests.webapp.store.queries import rows_read
+from tests.webapp.store.queries import queries
 from webapp.agents.claude_code.unwritten import WORDS
 from webapp.agents.records import Usage
 from webapp.app import App
@@ -74,9 +74,9 @@ class TestAppendBatch:
         touched = []
         for turns in (2, 60):
             session = followed(app, *conversation(turns), session_id=f"s{turns}")
-            with rows_read(app.store) as rows:
+            with queries(app.store) as made:
                 app.ingest.append_records(session, [entry(999, user("more"))])
-            touched.append(sum(rows))
+            touched.append(sum(query.rows for query in made))
         assert touched[0] == touched[1]
 
     def test_titles_a_session_by_its_first_request(self, app: App) -> None:
