@@ -12,7 +12,7 @@ import {
 import { html, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
-import { signalColour, signalSwatch } from "../shared/session-parts.js";
+import { plainText, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { fateName, plainReason, signalName, strategyName, weighsMentions } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./rows.js";
 
@@ -284,12 +284,12 @@ function partBlock(part, whole) {
     case "tool_call":
       return html`<div class="part" data-part="call">
         <h3>Call ${name}</h3>
-        <pre>${clipped(pretty(part.arguments ?? ""), whole)}</pre>
+        ${plainText(clipped(pretty(part.arguments ?? ""), whole))}
       </div>`;
     case "tool_result":
       return html`<div class="part" data-part="result">
         <h3>${failed || "Result"} ${name}</h3>
-        <pre>${text}</pre>
+        ${plainText(text)}
         ${part.media?.map((one) => partBlock(one, whole))}
       </div>`;
     case "media":

@@ -9,6 +9,7 @@ import { html, keyed } from "../shared/html.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
+import { plainText } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -152,7 +153,7 @@ function summaryOf(summary, certainty) {
       Depth ${depth}, by ${model ?? "the built-in summariser"}${price}; it replaced
       ${tokenText(summary.replaced_tokens, certainty)} tokens.${note && ` ${note}.`}
     </p>
-    <pre class="small">${text}</pre>
+    ${plainText(text, "small")}
     ${summary.in_context && expand}
   </details>`;
 }

@@ -1,6 +1,6 @@
 // Small parts of a session that several pages show, as markup.
 import { percent, tokens } from "./format.js";
-import { html } from "./html.js";
+import { html, nothing } from "./html.js";
 import { icon } from "./icons.js";
 import { certaintyOfParts, gaugeOf, isAboveTarget } from "./session-facts.js";
 import { activityName, certaintyReason } from "./words.js";
@@ -44,6 +44,10 @@ export const signalColour = (i) => `var(--sig-${(i % 8) + 1})`;
 /** @param {number} i */
 export const signalSwatch = (i) =>
   html`<i class="swatch" .style="--c:${signalColour(i)};--e:var(--outline)"></i>`;
+
+/** A text as it is, which scrolls if it is long. It can have the focus, because Safari's keys scroll only what
+ * has it. @param {string} text @param {string} [kind] classes */
+export const plainText = (text, kind = "") => html`<pre class=${kind || nothing} tabindex="0">${text}</pre>`;
 
 /** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices
  * @param {unknown} chosen */

@@ -18,6 +18,7 @@ from tests.browser.session_page import APPLY
 from tests.browser.tab import SCREEN, Opening
 from tests.browser.waiting import drawn, hold, holds, intercept
 from tests.servers import Server
+from tests.shared import ROOT
 from tests.waiting import PATIENCE
 from webapp.bodies import PruneBody
 
@@ -73,8 +74,10 @@ def open_history(page: Page, server: Server) -> None:
 
 
 def open_heaviest(page: Page, server: Server) -> None:
-    """Open the panel of the heaviest messages, where they can be dropped and shortened."""
+    """Open the panel of the heaviest messages, where they can be dropped and shortened, beside a long output."""
     page.goto(f"{server.url}/sessions/{with_outputs(server)}")
+    page.locator(".m-open").nth(1).click()
+    expect(page.locator(".parts pre")).to_be_visible()
     page.get_by_role("tab", name="Heaviest").click()
     expect(page.get_by_role("button", name="Shorten the outputs of bash…")).to_be_visible()
 
@@ -95,6 +98,16 @@ def open_archive(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/sessions/{session}")
     page.get_by_role("tab", name="Archive").click()
     expect(page.get_by_role("button", name="Restore").first).to_be_visible()
+
+
+def open_summary(page: Page, server: Server) -> None:
+    """Open the panel of summaries, and one of them in it."""
+    session = above_target(server)
+    server.app.summarising.summarise(session)
+    page.goto(f"{server.url}/sessions/{session}")
+    page.get_by_role("tab", name="Summary").click()
+    page.locator("summary-panel summary").click()
+    expect(page.get_by_role("button", name="Expand summary")).to_be_visible()
 
 
 def open_empty(page: Page, server: Server) -> None:
@@ -162,9 +175,19 @@ def open_error(page: Page, server: Server) -> None:
 
 
 PAGES = [
-    open_overview, open_nothing, open_import, open_plan, open_heaviest, open_chosen, open_history, open_archive,
-    open_empty, open_settings, open_search, open_memory, open_error,
+    open_overview, open_nothing, open_import, open_plan, open_heaviest, open_chosen, open_history, open_summary,
+    open_archive, open_empty, open_settings, open_search, open_memory, open_error,
 ]  # fmt: skip
+
+# The rows of the table of panels: their names begin lines of an object in it.
+PANELS = re.findall(r"(?m)^  (\w+): \{", (ROOT / "static/session/panels.js").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_every_panel_of_a_session_is_opened(panel: str) -> None:
+    """All that holds for pages is then checked with the panel open."""
+    assert f"open_{panel}" in {one.__name__ for one in PAGES}, f"add a function open_{panel} to PAGES"
+
 
 # Records every transition and animation that begins, and every smooth scroll.
 WATCH_MOTION = """
