@@ -222,6 +222,7 @@ class TestALostConnection:
         [
             ("/sessions/s", "Archive", "**/archive", "Could not read the archive"),
             ("/sessions/s", "Summary", "**/summaries", "Could not read the summaries"),
+            ("/sessions/s", "History", "**/operations", "Could not read the history"),
             ("/sessions/s", "Heaviest", "**/heaviest", "Could not read what is heaviest"),
             ("/sessions/s", "", "**/messages?*", "Could not read the messages"),
             ("/search?q=heron", "", "**/api/search*", "Could not search"),
