@@ -121,7 +121,8 @@ class Entry:
 
     Entries with the same `group` form one message (the blocks of one API call). `parent` is the source id of the entry
     that this one follows in the conversation; rows that are not delivered are skipped. `usage` is on every entry of a
-    call, and `call_key` identifies the call; count each call once, with its largest output. `raw` is the row as it is
+    call, and `call_key` identifies the call; count each call once, with its largest output. `kind` is
+    `COMPACTION_SUMMARY` for the text in which the agent summarised what a compaction removed. `raw` is the row as it is
     in the file, without the line end. `supersedes` is the source id of the entry that this one replaces.
     """
 

@@ -21,7 +21,7 @@ from webapp.agents.records import Record, Rewind, Unknown
 Row = dict[str, Any]
 
 NOVELTY = {"type": "novelty", "of": ["a later version"]}
-# Decoder, sample, a row of an unknown type, the keys of what a row holds, those of its blocks.
+# Decoder, sample, a row of an unknown type, the keys of what a row holds; blocks are in the `content` of either.
 CASES: list[tuple[type[LineDecoder], str, Row, tuple[str, ...]]] = [
     (ClaudeCode, "claude-code/projects/-home-ada-garden/11111111-*.jsonl", NOVELTY, ("message",)),
     (ClaudeCode, "claude-code/projects/-home-ada-garden/22222222-*.jsonl", NOVELTY, ("message",)),
