@@ -21,7 +21,9 @@ from webapp.agents.records import Record, Rewind, Unknown
 Row = dict[str, Any]
 
 NOVELTY = {"type": "novelty", "of": ["a later version"]}
-# Decoder, sample, a row of an unknown type, the keys of what a row holds; blocks are in the `content` of either.
+# The keys of lists of blocks, in a row or in what it holds.
+BLOCKS = ("content", "parts")
+# Decoder, sample, a row of an unknown type, the keys of what a row holds.
 CASES: list[tuple[type[LineDecoder], str, Row, tuple[str, ...]]] = [
     (ClaudeCode, "claude-code/projects/-home-ada-garden/11111111-*.jsonl", NOVELTY, ("message",)),
     (ClaudeCode, "claude-code/projects/-home-ada-garden/22222222-*.jsonl", NOVELTY, ("message",)),
@@ -98,8 +100,10 @@ class TestSomethingUnknown:
         """The other blocks of the message are read."""
 
         def with_block(one: Row) -> Row:
-            blocks = one.get("content")
-            return {**one, "content": [*blocks, NOVELTY]} if isinstance(blocks, list) and blocks else one
+            more = {
+                key: [*one[key], NOVELTY] for key in BLOCKS if isinstance(one.get(key), list) and one[key]
+            }
+            return {**one, **more}
 
         rows = rows_of(sample)
         records = fed(decoder(), [changed(row, keys, with_block) for row in rows])
