@@ -45,8 +45,8 @@ export const signalColour = (i) => `var(--sig-${(i % 8) + 1})`;
 export const signalSwatch = (i) =>
   html`<i class="swatch" .style="--c:${signalColour(i)};--e:var(--outline)"></i>`;
 
-/** A text as it is, which scrolls if it is long. It can have the focus, because Safari's keys scroll only what
- * has it. @param {string} text @param {string} [kind] classes */
+/** A text as it is, which scrolls if it is long. It can have the focus: in Safari keys scroll nothing else.
+ * @param {string} text @param {string} [kind] classes */
 export const plainText = (text, kind = "") => html`<pre class=${kind || nothing} tabindex="0">${text}</pre>`;
 
 /** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices
