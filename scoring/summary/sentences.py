@@ -18,7 +18,7 @@ REQUEST_WEIGHT = 0.5
 _BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])\s*|\n+")
 # Words that give a reason: English has its own, below; languages that put no blanks between words come apart.
 _REASONS = (
-    "weil|da sonst|parce que?|parce qu|puisque|afin que|porque|ya que|perché|poiché|ponieważ|gdyż|żeby|protože|aby|"
+    "weil|da sonst|parce que?|puisque|afin que|porque|ya que|perché|poiché|ponieważ|gdyż|żeby|protože|aby|"
     "потому что|чтобы"
 )
 _UNSPACED_REASONS = "因为|因為|以免|所以|理由|のため|ためです|क्योंकि|ताकि"

@@ -66,14 +66,14 @@ _TOLD = re.compile(
 )
 _OPENED = re.compile(
     rf"""[^\w"'`]*(?:\w+:\s)?(?:
-        {_NOUN}\s(?:al?|ao|aos?|de|del|do|da|du|des|en|em|no|na|beim|bei|im|in|lors|pendant|durante|nell\w*|dell\w*|di
+        {_NOUN}\s(?:al?|aos?|de|del|do|da|du|des|en|em|no|na|beim|bei|im|in|lors|pendant|durante|nell\w*|dell\w*|di
             |podczas|przy|při|w|v|во?|при|во\sвремя|while|when|during|on|at|from|processing|connecting)\b
         |(?:échec|fallo|falha)\s(?:d[eu]\s|d['’])
         |no\sse\s(?:ha\s|han\s)?(?:pud|podid|pued)\w+|no\sfue\sposible|falló\b|fallaron\b
         |não\s(?:foi\spossível|pôde|conseguiu)|falhou\b
         |impossible\sd[e'’]|impossibile\s|(?:\w+\s){{1,3}}n['’]a\spas\s(?:pu|réussi)
         |non\s(?:è\sstat[oa]\spossibile|è\spossibile|riuscit\w)
-        |nie\s(?:udało|uda\wo|można)\b|odmowa\s|nepodařilo\sse|nelze\s
+        |nie\s(?:uda\wo|można)\b|odmowa\s|nepodařilo\sse|nelze\s
         |не\s(?:удалось|удаётся|удается)|невозможно\s|отказано\b|(?:\w+\s){{1,4}}konnten?\s(?:\S+\s){{0,6}}?nicht\b
         |(?:\S{{0,8}}[:：,，]\s*)?(?:无法|無法|未能))""",
     re.IGNORECASE | re.VERBOSE,
@@ -89,7 +89,7 @@ _UNREAL = re.compile(
     r"""\b(?:if|when(?:ever)?|how|why|whether|that|which|who|what|no|none|nothing|nobody|never|not|without|until|unless|before|may
         |can|could|would|will|should|must|be|being|previously|once|already
         |wenn|falls|ob|wie|kein\w*|nicht|nie|si|quand|lorsque|comment|aucun\w*|rien|jamais|cuando|cómo|nada|nunca|ning\w+
-        |quando|como|nenhum\w*|se|quando|niente|nessun\w*|gdy|jeśli|nic|když|pokud|если|когда|нет|ничего|не)\b
+        |quando|como|nenhum\w*|se|niente|nessun\w*|gdy|jeśli|nic|když|pokud|если|когда|нет|ничего|не)\b
     | ^(?:fix\w*|add\w*|handle[sd]?|show\w*|test\w*|check\w*|updat\w+|list\w*|count\w*|allow\w*|remov\w+
         |report\w*|log\w*)\b""",
     re.IGNORECASE | re.VERBOSE,

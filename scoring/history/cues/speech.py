@@ -63,7 +63,7 @@ _STRICT = re.compile(
 )
 # Further words that set a rule when a user talks to an agent that works for them.
 _RULE = re.compile(
-    rf"""\b(?:never|always|must(?:\s?n[’'o]t|\snot)?|may\snot|no\slonger|not\sallowed|forbidden|prohibited|required\sto
+    rf"""\b(?:never|always|must(?:\s?n[’'o]t)?|may\snot|no\slonger|not\sallowed|forbidden|prohibited|required\sto
         |do\snot|don['’]?t|does(?:n['’]t|\snot)\sneed|should(?:n['’]t|\snot)|only|avoid|without|make\s(?:sure|no)|ensure|instead|stop
         |unless|except|refrain|leave\s[^.]{{1,60}}\s(?:alone|as|untouched|unchanged)|rather\sthan|other\sthan|prefer
         |keep\s(?:it|to|your|all|every|each|in\smind|\w+\s(?:under|below|within|short))|no\smore\sthan|at\s(?:the\s)?most|at\sleast|exactly
@@ -75,7 +75,7 @@ _RULE = re.compile(
             |seem|wait|reproduce|understand|figure|connect|install|run|load|even|really)\w+
         |(?:want|like|need|expect)\syou\sto|you\s(?:should|shall)|you\sare\sto|(?:my|our|house|ground)\s(?:rule|polic|convention|budget)\w*
         |read[\s-]only|(?:is|are)\s(?:important|essential|crucial)|frozen|(?:use|write|answer|name|put|spell)\b[^.;]{{0,60}},\snot
-        |nie|immer|unbedingt|darfst?|dürfen|musst?|muss|müssen|verboten|nur|kein\w*|ohne|statt|vermeide\w*|außer|stattdessen|bitte\snicht
+        |nie|immer|unbedingt|darfst?|dürfen|musst?|müssen|verboten|nur|kein\w*|ohne|statt|vermeide\w*|außer|stattdessen|bitte\snicht
         |achte|höchstens|mindestens|grundsätzlich|in\szukunft|jede[rsnm]?\s\w+\s(?:braucht|muss|hat)|halte?\sdich|denke?\sdaran|sollst?
         |jamais|toujours|dois|doit|doivent|interdit|sans|seulement|uniquement|évite[rz]?|au\slieu|sauf|il\sfaut|aucune?|au\splus|au\smoins
         |personne\sd['’]autre|chaque\sfois|pas\sd(?:e\s|['’])\w+
@@ -88,7 +88,7 @@ _RULE = re.compile(
         |никогда|всегда|обязательно|должн\w+|только|без|вместо|кроме|если\sне|не\sболее)\b
     | {_CLAUSE}(?:
         no\s(?:more\s)?(?!problem|thank|worr|idea|longer|doubt|need|matter|way|luck|sign|error|issue|rush|hurr|clue|wonder|question|reason
-            |difference|i\b|it\b|the\b|th[aeio]|but|we\b|you\b|s[eé]\b|not?\b)\w+
+            |difference|i\b|it\b|th[aeio]|but|we\b|you\b|s[eé]\b|not?\b)\w+
             (?![^.;]*\b(?:was|were|is|are|ha[sd]|have|found|failed|passed|yet|far)\b)
         |não\s(?!funciona|era|foi|est|há|tenh|sei|consig|precisa|lembr|entend|ach)\w+(?:[ae]s?|[ae]m)\b
         |remember\b|(?:rule|convention)\s?\d*:
@@ -119,7 +119,7 @@ _CORRECTION = re.compile(
         |(?:me\s)?(?:enganei|equivoquei)(?:-me)?|quis\sdizer|mud\w+\sde\sidei?a|erro\smeu
         |(?:mi\ssono|ho)\ssbagliat\w|volevo\sdire|cambiato\sidea|errore\smio
         |pomylił\w+|miał[ea]m\sna\smyśli|zmieni\w+\szdanie|spletla?|rozmyslela?\sjsem|jsem\sse\srozmyslela?
-        |ошибся|ошиблась|ошибл[аи]сь|опечатк\w+|перепутал\w*|передумал\w*|имел[аи]?\sв\sвиду)\b
+        |ошибся|ошибл[аи]сь|опечатк\w+|перепутал\w*|передумал\w*|имел[аи]?\sв\sвиду)\b
     | {_CLAUSE}(?:i|we)\s(?:actually\s)?meant\b(?!\s(?:it|well|no)\b)
     | ,\snot\s(?:\w+\s){{0,2}}\S*\d\S*$
     | ^\W*(?:correction|korrektur|corrección|correção|correzione|korekta|oprava|исправление|поправка)\s?:
