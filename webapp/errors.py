@@ -86,6 +86,10 @@ class ReadOnlyStore(StoreError):
     """The database cannot be written to. Reading works."""
 
 
+class LostStore(StoreError):
+    """The database is out of reach: its file was moved, deleted or replaced, or its server does not answer."""
+
+
 class DamagedStore(StoreError):
     """The file is damaged, or not a database of Coppice."""
 
@@ -114,6 +118,7 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (BusyStore, 503, "store_busy"),
     (FullDisk, 503, "store_full"),
     (ReadOnlyStore, 503, "store_read_only"),
+    (LostStore, 503, "store_lost"),
     (DamagedStore, 503, "store_damaged"),
     # Only the store's own texts are read without a check, so another text never gets here.
     (JSONDecodeError, 503, "store_damaged"),

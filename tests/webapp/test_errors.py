@@ -16,6 +16,7 @@ from webapp.errors import (
     Conflict,
     CoppiceError,
     Invalid,
+    LostStore,
     Malformed,
     NotFound,
     StalePlan,
@@ -37,7 +38,8 @@ class TestStatus:
 
     @pytest.mark.parametrize(("error", "status"), [
         (NotFound("session", "x"), 404), (StalePlan("x"), 409), (Conflict("x"), 409), (Invalid("x"), 422),
-        (BusyStore("x"), 503), (InvalidSettings([]), 422), (ValueError("x"), 500), (Malformed("x"), 400),
+        (BusyStore("x"), 503), (LostStore("x"), 503), (InvalidSettings([]), 422), (ValueError("x"), 500),
+        (Malformed("x"), 400),
         (MalformedMessage(0, "x"), 400), (UnknownFormat("x"), 400), (InvalidList([]), 422),
     ])  # fmt: skip
     def test_is_that_of_the_nearest_class(self, error: Exception, status: int) -> None:

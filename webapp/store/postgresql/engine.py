@@ -24,7 +24,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from webapp.config import PostgresqlAddress
-from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, RefusedRow, StoreError
+from webapp.errors import BusyStore, DamagedStore, FullDisk, LostStore, ReadOnlyStore, RefusedRow, StoreError
 from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part
 from webapp.store.postgresql import schema, seals
@@ -351,8 +351,9 @@ def _store_error(error: psycopg.Error, doing: str, server: PostgresqlAddress) ->
         return ReadOnlyStore(f"{server} is read-only: looking works, nothing can be stored ({text})")
     if isinstance(error, DAMAGED):
         return DamagedStore(f"{server} is damaged ({text}); put a copy back")
-    refused = isinstance(error, REFUSED)
-    return (RefusedRow if refused else StoreError)(f"{doing} {server} failed: {text}")
+    kinds = ((REFUSED, RefusedRow), (psycopg.OperationalError, LostStore))
+    kind = next((ours for theirs, ours in kinds if isinstance(error, theirs)), StoreError)
+    return kind(f"{doing} {server} failed: {text}")
 
 
 @lru_cache(maxsize=2048)

@@ -30,6 +30,7 @@ from webapp.errors import (
     DamagedStore,
     ForeignStore,
     FullDisk,
+    LostStore,
     ReadOnlyStore,
     RefusedRow,
     StoreError,
@@ -150,11 +151,11 @@ class Connections(Engine):
         return own
 
     def _refuse_other_file(self) -> None:
-        """Raise StoreError if the opened file has lost its name: what is written to it would be gone at the end."""
+        """Raise LostStore if the opened file has lost its name: what is written to it would be gone at the end."""
         with suppress(FileNotFoundError):
             if self._number in (None, self.path.stat().st_ino):
                 return
-        raise StoreError(
+        raise LostStore(
             f"{self.path} was moved, deleted or replaced while it was open; nothing is stored. Put it back, or start "
             "Coppice again to use what is there now"
         )

@@ -12,7 +12,7 @@ from tests.outside import program
 from tests.postgresql import WAITING, Cluster
 from tests.waiting import until
 from webapp.config import PostgresqlAddress
-from webapp.errors import BusyStore, ClosedStore, StoreError
+from webapp.errors import BusyStore, ClosedStore, LostStore, StoreError
 from webapp.store import Store
 from webapp.store.postgresql import engine
 from webapp.store.postgresql.engine import CONNECTIONS, WRITERS
@@ -197,7 +197,7 @@ class TestConnections:
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                 "AND datname = current_database()"
             )
-        with pytest.raises(StoreError):
+        with pytest.raises(LostStore):
             store.small.setting("x")
         assert store.small.setting("x") == 1
 

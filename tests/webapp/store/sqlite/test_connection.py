@@ -26,6 +26,7 @@ from webapp.errors import (
     DamagedStore,
     ForeignStore,
     FullDisk,
+    LostStore,
     ReadOnlyStore,
     StoreError,
 )
@@ -330,7 +331,7 @@ class TestErrors:
             if left is not None:
                 path.write_bytes(left)
             for refused in (partial(put, 1), other.submit(put, 1).result, store.check):
-                with pytest.raises(StoreError, match="moved, deleted or replaced"):
+                with pytest.raises(LostStore, match="moved, deleted or replaced"):
                     refused()
             assert path.exists() == (left is not None)
             (tmp_path / "b.db").replace(path)
