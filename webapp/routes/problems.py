@@ -59,10 +59,18 @@ def describe_http(error: HTTPException) -> tuple[int, dict[str, Any]]:
     elif isinstance(error, ClientDisconnected):
         message = "the body broke off, or is not framed as its headers say; nothing of it was taken"
     elif status == 413:
-        message = "the request is larger than this route accepts"
+        message = _too_large()
     else:
         message = (error.description or responses.get(status, "error")).rstrip(".").lower()
     return status, error_body(HTTP_TYPES.get(status, "malformed" if status < 500 else "internal"), message)
+
+
+def _too_large() -> str:
+    """Return why the body of the request is refused; its length is known unless it comes in chunks."""
+    length, most = request.content_length, request.max_content_length
+    if length is None or most is None or length <= most:
+        return "the request is larger than this route accepts"
+    return f"the body has {length:,} bytes; {request.path} accepts {most:,} at most"
 
 
 def wants_json(path: str) -> bool:

@@ -104,6 +104,7 @@ class TestUnderTheApi:
         declared = {"CONTENT_LENGTH": str(10**12)}
         answer = client.post("/api/sessions", json={}, environ_overrides=declared)
         assert (answer.status_code, answer.json["error"]["type"]) == (413, "too_large")
+        assert "has 1,000,000,000,000 bytes" in answer.json["error"]["message"]
 
 
 class TestElsewhere:
