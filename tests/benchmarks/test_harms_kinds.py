@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from benchmarks.harms_kinds import KINDS, Made, prohibition, pruned
+from benchmarks.harms_kinds import KINDS, Made, page, prohibition, pruned
+from tests.shared import ROOT
 
 
 def missing(made: Made, share: float) -> list[str]:
@@ -44,3 +45,12 @@ class TestPrunes:
         for _ in range(3):
             left = pruned(left, 0.6)
         assert any(made.needed[0] in (message["content"] or "") for message in left)
+
+
+class TestThePage:
+    """docs/pruned.md."""
+
+    def test_is_what_the_code_makes(self) -> None:  # X23
+        """It shows what is kept now, and not what an earlier version kept."""
+        shown = (ROOT / "docs" / "pruned.md").read_text("utf-8")
+        assert shown == page(), "run `python -m benchmarks.harms_kinds docs/pruned.md`"
