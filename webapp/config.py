@@ -31,6 +31,7 @@ _ON, _OFF = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^:/?#@\s\[\]*]+)(:\d+)?")
 HTTP, REDIS = ("http", "https"), ("redis", "rediss")
 WORD_CHARS = 4  # a shorter password is masked in addresses only: in a text it may be a part of anything
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
@@ -93,9 +94,9 @@ def database(name: str | Path | PostgresqlAddress) -> Database:
     """Return a store's place by its path or address; a path is made absolute.
 
     Raises:
-        ValueError: the address is not one of PostgreSQL.
+        ValueError: it is empty, or an address of something else than PostgreSQL.
     """
-    if isinstance(name, str) and name.partition("://")[0] in SCHEMES:
+    if isinstance(name, str) and (not name or ADDRESS.match(name)):
         return PostgresqlAddress(name)
     return name if isinstance(name, PostgresqlAddress) else Path(name).expanduser().absolute()
 
@@ -258,7 +259,7 @@ def _text(value: Any) -> str:
 
 
 def _path(value: Any) -> Path:
-    return Path(_checked(value, "\0" not in str(value))).expanduser().absolute()
+    return Path(_checked(value, value != "" and "\0" not in str(value))).expanduser().absolute()
 
 
 def _origin(value: Any) -> str:

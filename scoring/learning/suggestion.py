@@ -61,7 +61,9 @@ def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None
         why = f"the strategy {settings.strategy.replace('_', ' ')} does not look at weights"
         return Suggestion(None, None, None, *counts, why)
     if min(seen) < LEAST_SESSIONS:
-        why = f"too few sessions: {sum(seen)} refer back to what was said before, and it takes {2 * LEAST_SESSIONS}"
+        why = (
+            f"too few sessions refer back to what was said before: {sum(seen)}; it takes {2 * LEAST_SESSIONS}"
+        )
         return Suggestion(None, None, None, *counts, why)
     found = search(training, settings, progress)
     now = retention(settings, held_out)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import refuse_missing, refuse_same
-from webapp.commands.options import db_option
+from webapp.commands.options import PathType, db_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, Database
 from webapp.errors import ForeignStore, Invalid
@@ -36,7 +36,7 @@ def _file(config: Config) -> Path:
 
 
 @click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
+@click.argument("file", type=PathType(dir_okay=False, path_type=Path), required=False)
 @db_option
 def backup(file: Path | None, db: Database | None) -> None:
     """Copy the store to FILE, also while it is in use.
@@ -53,7 +53,7 @@ def backup(file: Path | None, db: Database | None) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=PathType(exists=True, dir_okay=False, path_type=Path))
 @db_option
 def restore(file: Path, db: Database | None) -> int:
     """Replace the store by the copy FILE.

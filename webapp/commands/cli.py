@@ -83,6 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         answer: Any = commands.main(args=arguments, prog_name="coppice", standalone_mode=False)
         sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        echo(error.format_message(), err=True)
+        return UNUSABLE
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "coppice"
         return complain(

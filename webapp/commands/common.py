@@ -66,8 +66,12 @@ def find_session(app: App, name: str) -> str:
 
     Raises:
         NotFound: no id begins with it.
-        Invalid: several ids do; the message names some.
+        Invalid: several ids do, of which the message names some; or the name is empty.
     """
+    if not name:
+        raise Invalid(
+            "expected the id of a session or its beginning, got nothing; `coppice sessions` lists the ids"
+        )
     try:
         return app.sessions.get(name).id
     except NotFound:

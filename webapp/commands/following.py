@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.options import server_address, watch_option
+from webapp.commands.options import PathType, server_address, watch_option
 from webapp.commands.terminal import echo
 from webapp.config import Config, default_folder
 from webapp.sending.backlog import Backlog
@@ -38,9 +38,9 @@ BACKLOG_MIB = 1024
 @click.option(
     "--backlog",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Where lines wait while the server is away, by default beside the database.",
+    help="Where lines wait while the server is away, by default in the user's data folder.",
 )
 @click.option(
     "--backlog-limit",
@@ -61,7 +61,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, folder: Path | None
     logging.getLogger("coppice").setLevel(logging.INFO)
     config = Config.load(watch=watch or None)
     folder = folder or default_folder() / "follow" / hashlib.sha256(address.encode()).hexdigest()[:16]
-    who = {"host": host or "unknown", "user": login_name()}
+    who = {"host": host or platform.node() or "unknown", "user": login_name()}
     redactor = None
     if config.redact:
         from webapp.redaction import redactor as made
@@ -74,7 +74,7 @@ def follow(address: str, watch: tuple[Path, ...], host: str, folder: Path | None
         sender = Sender(TeamServer(address, config.token), backlog, files, who, watcher.reread)
         with suppress(Unreachable):  # the sender says so, and tries again
             sender.compare()
-        echo(f"Pushing the sessions of {who['host']} to {address} (Ctrl-C ends it)")
+        echo(f"Sending the sessions of {who['host']} to {address} (Ctrl-C ends it)")
         run_until_stopped(watcher, sender)
     finally:
         backlog.close()

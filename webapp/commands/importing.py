@@ -21,7 +21,7 @@ from webapp.commands.import_processes import (
     imported_together,
     worth_two_processes,
 )
-from webapp.commands.options import db_option
+from webapp.commands.options import PathType, db_option
 from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.services.transfer.answers import ImportedSession
@@ -35,7 +35,7 @@ PROBLEMS_SHOWN = 5
 
 
 @click.command("import")
-@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR …", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR …", type=PathType(path_type=Path))
 @click.option(
     "--format",
     "file_format",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,16 @@ from webapp.errors import Invalid
 IN_CLEAR = (
     "{address} is reached without TLS: everybody on the network between can read the token and the sessions"
 )
+
+
+class PathType(click.Path):
+    """A path that is not empty: "" is a variable of the shell that is not set, and would name the working folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; refuse an empty one."""
+        if not os.fspath(value):
+            self.fail("expected a path, got nothing", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class DatabaseType(click.ParamType[Database]):
@@ -46,7 +57,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON."
 output_option = click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(path_type=Path, dir_okay=False),
     metavar="OUT",
     help="Write to this file instead of stdout.",
 )
@@ -54,7 +65,7 @@ watch_option = click.option(
     "--watch",
     multiple=True,
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(path_type=Path, file_okay=False),
     help="Follow the transcripts in this folder too; can be repeated.",
 )
 

@@ -20,7 +20,7 @@ from scoring.lists import prune as prune_messages
 from scoring.models import family_of, find_model
 from scoring.settings import AUTO, DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, TASK_TYPE_CHOICES
 from scoring.tokens import ModelCounter
-from webapp.commands.options import output_option
+from webapp.commands.options import PathType, output_option
 from webapp.commands.terminal import echo
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
@@ -43,7 +43,7 @@ class Pruned:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("file", type=PathType(path_type=Path, allow_dash=True))
 @click.option("--model", default=UNNAMED, show_default=True, help="The model whose window counts.")
 @click.option(
     "--max-tokens",
@@ -102,10 +102,12 @@ def read_list(file: Path) -> tuple[Any, bool]:
     """Return the value in a file, and True if it had one message per line. Half a surrogate pair becomes U+FFFD.
 
     Raises:
-        Malformed: it is not UTF-8 or not JSON; the message names file and line.
+        Malformed: it is empty, not UTF-8 or not JSON; the message names file and line.
     """
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        raise Malformed(f"{file} is empty; expected a list of messages")
     try:
         return read_json(data), False
     except orjson.JSONDecodeError as error:

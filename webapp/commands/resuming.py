@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import find_session, opened, title_text
-from webapp.commands.options import db_option
+from webapp.commands.options import PathType, db_option
 from webapp.commands.terminal import echo
 from webapp.config import Database
 from webapp.errors import Conflict
@@ -30,7 +30,7 @@ from webapp.services.transfer.resuming import WAITING_DAYS
 @click.option("--run", "runs", is_flag=True, help="Start the agent instead of printing its command.")
 @click.option(
     "--cwd",
-    type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
+    type=PathType(path_type=Path, exists=True, file_okay=False, resolve_path=True),
     metavar="DIR",
     help="The folder to resume in; by default that of the session.",
 )
@@ -50,7 +50,7 @@ def resume(
             max_tokens=max_tokens,
             cwd=cwd,
         )
-    for line in report(made):
+    for line in report(made, pruned=prune or max_tokens is not None):
         echo(line, err=True)
     if runs:
         exec_agent(made)
@@ -58,11 +58,16 @@ def resume(
         echo(made.line)
 
 
-def report(made: Resumed) -> list[str]:
-    """Return what was written, and what it saves."""
+def report(made: Resumed, *, pruned: bool) -> list[str]:
+    """Return what was written, and what it saves; `pruned` if a prune was requested."""
     saved = made.tokens_before - made.tokens_promised
     size = f"{made.tokens_promised:,} tokens instead of {made.tokens_before:,}"
-    gain = f", {saved:,} less on each call" if saved > 0 else "; prune it first (--prune) to save anything"
+    hint = (
+        "nothing was pruned; --max-tokens prunes to fewer"
+        if pruned
+        else "prune it first (--prune) to save anything"
+    )
+    gain = f", {saved:,} less on each call" if saved > 0 else f"; {hint}"
     lines = [f"wrote {made.path}", f"{title_text(made.title)}: {size}{gain}"]
     if made.import_command:
         lines.append(

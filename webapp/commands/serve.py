@@ -13,7 +13,7 @@ import click
 
 from webapp.access.tokens import AccessTokens
 from webapp.agents import AGENTS
-from webapp.commands.options import db_option, refuse_together, watch_option
+from webapp.commands.options import PathType, db_option, refuse_together, watch_option
 from webapp.commands.proxying import proxy_beside
 from webapp.commands.terminal import echo
 from webapp.config import DEFAULT_PORT, MOST_PROXIES, MOST_WORKERS, Config, is_loopback
@@ -84,13 +84,13 @@ def serving_options(command: Command) -> Command:
         ),
         click.option(
             "--tls-cert",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=PathType(path_type=Path, dir_okay=False),
             metavar="FILE",
             help="Serve HTTPS with this certificate chain (PEM).",
         ),
         click.option(
             "--tls-key",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=PathType(path_type=Path, dir_okay=False),
             metavar="FILE",
             help="The private key of the certificate, if it is not in the same file.",
         ),

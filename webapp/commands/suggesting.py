@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
+from scoring.counted import counted
 from webapp.commands.common import find_session, opened, percent_text, progress, write_json
 from webapp.commands.options import db_option, json_option
 from webapp.commands.terminal import echo, out
@@ -58,7 +59,8 @@ def share_text(value: float | None) -> str:
 
 def lines_of(found: Suggestion) -> list[str]:
     """Return lines on what was examined, the reason, and what happens next."""
-    used = f"Examined {found.cases} contexts of {found.sessions} sessions, {found.held_out} of them held out."
+    examined = f"{counted(found.cases, 'context')} of {counted(found.sessions, 'session')}"
+    used = f"Examined {examined}, {found.held_out} held out."
     if found.weights is None:
         return [used, f"Nothing to suggest: {found.reason}."]
     return [

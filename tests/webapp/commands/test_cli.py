@@ -43,6 +43,14 @@ class TestErrors:
             (["retention", "--json", "off"], "--json does not belong to `coppice retention off`"),
             (["import", "a.json", "--format", "coppice"], "'jsonl'"),
             (["import", "/nowhere/session.jsonl"], "/nowhere/session.jsonl: no such file"),
+            (["import", ""], "expected a path, got nothing"),
+            (["prune", ""], "expected a path, got nothing"),
+            (["prune", "list.json", "-o", ""], "expected a path, got nothing"),
+            (["serve", "--watch", ""], "expected a path, got nothing"),
+            (["backup", ""], "expected a path, got nothing"),
+            (["sessions", "--db", ""], "expected a path, or an address like postgresql://"),
+            (["sessions", "--db", "sqlite:///c.db"], "expected a path, or an address like postgresql://"),
+            (["context", ""], "expected the id of a session or its beginning, got nothing"),
             (["context", "nobody"], "no such session: nobody; `coppice sessions` lists their ids"),
         ],
     )
@@ -83,6 +91,14 @@ class TestHelp:
         assert main([*command, "-h"]) == 0
         assert capsys.readouterr().out == long
         assert "Usage: " in long
+
+    @pytest.mark.parametrize("group", [[], ["hooks"]])
+    def test_is_shown_without_arguments(self, group: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """It has its lines, not those of an error; the code is that of a missing command."""
+        assert main([*group, "--help"]) == 0
+        page = capsys.readouterr().out
+        assert main(group) == 2
+        assert capsys.readouterr() == ("", page)
 
     def test_has_a_whole_sentence_for_each_command(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

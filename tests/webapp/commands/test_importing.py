@@ -146,6 +146,14 @@ class TestCodes:
         assert done.code == 2
         assert str(broken) in done.err
 
+    def test_of_a_file_without_a_readable_line_are_2(self, run: Run, chat: Path) -> None:
+        """It adds no session, which would stand in the way of an import in the right format."""
+        chat.write_text(json.dumps(CHAT, indent=1))
+        done = run("import", chat, "--format", "claude-code")
+        assert (done.code, done.out) == (2, "")
+        assert "nothing in it can be read as a session of Claude Code: line 1: broken JSON" in done.err
+        assert json.loads(run("sessions", "--json").out) == []
+
     def test_of_an_empty_folder_are_2(self, run: Run, tmp_path: Path) -> None:
         """There is nothing to import."""
         empty = tmp_path / "empty"

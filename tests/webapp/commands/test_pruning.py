@@ -202,7 +202,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("content", "words"),
         [
-            (b"", "line 1"),
+            (b"", "list.json is empty; expected a list of messages"),
             (b"{", "line 1"),
             (b'[{"role": "user", "content": "x"},\n oops]', "line 2"),
             (b'{"role": "user", "content": "a"}\n{"role": oops}\n', "line 2"),

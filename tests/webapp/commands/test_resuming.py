@@ -49,6 +49,11 @@ class TestResume:
         """A copy without a prune saves nothing."""
         assert "prune it first (--prune)" in run("resume", session).err
 
+    def test_says_that_a_prune_dropped_nothing(self, run: Run, session: str) -> None:
+        """Another prune to the same number would not help."""
+        done = run("resume", session, "--prune", "--max-tokens", 10**6)
+        assert "nothing was pruned; --max-tokens prunes to fewer" in done.err
+
     def test_can_start_the_agent(
         self, run: Run, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X22

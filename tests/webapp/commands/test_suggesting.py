@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,14 @@ class TestTheAnswer:
     def test_says_that_nothing_has_changed(self) -> None:  # X15
         """The text says where to save the weights."""
         used, why, then = lines_of(FOUND)
-        assert "60 contexts of 18 sessions, 9 of them held out" in used
+        assert "60 contexts of 18 sessions, 9 held out" in used
         assert "they keep 6.8 points more" in why
         assert "Nothing changes until you save them" in then
+
+    def test_may_be_about_a_single_session(self) -> None:
+        """The nouns agree with their numbers."""
+        used = lines_of(replace(FOUND, cases=1, sessions=1, held_out=0))[0]
+        assert used == "Examined 1 context of 1 session, 0 held out."
 
     @pytest.mark.parametrize(("value", "words"), [(None, "-"), (50.0, "50.0 %")])
     def test_marks_unmeasured_values(self, value: float | None, words: str) -> None:

@@ -74,7 +74,7 @@ class Importing:
         base = name_in(name)
         content = Content(data, progress)
         if content.empty:
-            raise Malformed(f"{base} is empty; there is nothing to import")
+            raise Malformed(f"{base}: the file is empty; there is nothing to import")
         source = COPPICE if format == "jsonl" else format
         if source == "auto":
             found = recognise(content.head())
@@ -115,22 +115,30 @@ class Importing:
         path: str | None = None,
         model: str | None,
     ) -> Added:
-        """Append what a file `name` says to its session, which is created with `path` and `model` if it is missing."""
+        """Append what a file `name` says to its session, which is created with `path` and `model` if it is missing.
+
+        Raises:
+            Malformed: none of its messages can be read.
+        """
         records = self._asked(file.session_id, said)
         with self._removed_if_empty(file.session_id):
             self._ingest.ensure(
                 file.session_id, file.source, asked=True, parent_id=file.parent_id, path=path, title=file.title,
                 agent_type=file.agent_type, model=model,
             )  # fmt: skip
-            return self._ingest.append_records(file.session_id, records, whole_file=True, file=name)
+            added = self._ingest.append_records(file.session_id, records, whole_file=True, file=name)
+            if added.skipped and not (added.nos or added.known):
+                label = AGENTS[file.source].label
+                raise Malformed(f"nothing in it can be read as a session of {label}: {added.problems[0]}")
+            return added
 
     @contextmanager
     def _removed_if_empty(self, session_id: str) -> Iterator[None]:
-        """Remove the session if this block creates it and the store then fails before it has a message."""
+        """Remove the session if this block creates it and then fails before it has a message."""
         before = self._store.sessions.find(session_id)
         try:
             yield
-        except StoreError:
+        except (StoreError, Malformed):
             if before is None or before.deleted_at is not None:
                 with suppress(CoppiceError):  # the first error is the cause
                     self._remove_empty(session_id, before.deleted_at if before else None)
