@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 
@@ -117,7 +118,7 @@ class Relay:
             return _say(start_response, "400 Bad Request", str(gone))
         one = RelayedCall(
             found["provider"],
-            found["name"] or "",
+            unquote(found["name"] or ""),
             environ["REQUEST_METHOD"],
             path,
             path + (found["query"] or ""),

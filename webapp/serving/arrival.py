@@ -25,6 +25,7 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
     """A connection with the part of its next request that has arrived.
 
     It is cut off at `until` (0: never). `upload`: its thread reads the body. `detached`: a websocket has the socket.
+    `too_long`: its head is longer than HEAD_BYTES.
     """
 
     def __init__(
@@ -36,12 +37,13 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.until = 0.0
         self.upload = False
         self.detached = False
+        self.too_long = False
         self.parser: Any = None
 
     def receive(self) -> bool:
         """Receive what has arrived; return False if the other side has finished. Raises OSError."""
         try:
-            while len(self.received) < HEAD_BYTES + self.capacity.buffered_bytes:
+            while len(self.received) <= HEAD_BYTES + self.capacity.buffered_bytes:
                 data = self.sock.recv(65_536)
                 if not data:
                     return False
@@ -53,10 +55,11 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
         return True
 
     def is_complete(self) -> bool:
-        """Return whether the request can go to a thread; sets `upload` if that must read the body."""
+        """Return whether the request can go to a thread, which reads the body if `upload` is set, or refuses it."""
         end = self.received.find(END_OF_HEAD)
-        if end < 0:
-            return len(self.received) > HEAD_BYTES  # too long: the parser reports it
+        self.too_long = (len(self.received) if end < 0 else end) > HEAD_BYTES
+        if end < 0 or self.too_long:
+            return self.too_long
         head = bytes(self.received[: end + 2])
         found = LENGTH.search(head)
         length = int(found[1]) if found else 0

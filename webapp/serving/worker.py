@@ -26,7 +26,7 @@ from webapp.access.gate import Refusal
 from webapp.access.guard import too_busy
 from webapp.errors import CoppiceError
 from webapp.live.websockets import KEEP
-from webapp.serving.arrival import Arrival, UploadReader
+from webapp.serving.arrival import HEAD_BYTES, Arrival, UploadReader
 from webapp.serving.refusals import raw_answer, unreadable
 
 # Connections whose request is still arriving. One more closes the one that has waited longest.
@@ -233,6 +233,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.current.conn = conn
         request = None
         try:
+            if conn.too_long:
+                raise http.errors.LimitRequestHeaders(f"its headers are longer than {HEAD_BYTES:,} bytes")
             request = next(conn.parser)
             self.current.headers = request.headers if request else []
             if conn.upload:

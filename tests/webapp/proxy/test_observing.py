@@ -164,13 +164,16 @@ class TestOpenAI:
         (session,) = set(way.sessions()) - before
         assert session_with(way, session, 4).messages == 4
 
-    def test_the_path_names_a_session(self, way: Way) -> None:  # X13
-        """A client that cannot set a header names its session in the address."""
-        url = way.url + "/s/named/openai/v1"
+    @pytest.mark.parametrize(
+        ("name", "session"), [("named", "proxy-named"), ("my%20agent", "proxy-my-agent")]
+    )
+    def test_the_path_names_a_session(self, way: Way, name: str, session: str) -> None:  # X13
+        """A client that cannot set a header names its session in the address, where a name is encoded."""
+        url = f"{way.url}/s/{name}/openai/v1"
         openai.OpenAI(base_url=url, api_key="sk-x").chat.completions.create(
             model="gpt-5.1", messages=[{"role": "user", "content": "Hi"}]
         )
-        assert session_with(way, "proxy-named", 2).messages == 2
+        assert session_with(way, session, 2).messages == 2
 
 
 class TestConversationsWithoutAName:

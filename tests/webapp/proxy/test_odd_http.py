@@ -124,6 +124,13 @@ class TestAnOddAnswer:
 class TestAnOddRequest:
     """Unusual requests of clients."""
 
+    @pytest.mark.parametrize("end", [b"\r\n", b""])
+    def test_with_too_long_a_head_is_refused(self, through: str, end: bytes) -> None:  # X13
+        """It is answered at once, complete or not, instead of being cut off later."""
+        fields = b"".join(b"x-%d: %s\r\n" % (n, b"a" * 1_000) for n in range(70))
+        request = b"GET /proxy/openai/v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fields + end
+        assert answer_to(through, request).startswith(b"HTTP/1.1 431 ")
+
     @pytest.mark.parametrize(
         "target",
         [
