@@ -56,6 +56,9 @@ class Outbox(queue.Queue[Any]):
         if self.websocket is not None:
             self.websocket.wake()
 
+    def join(self) -> None:
+        """Return at once: Engine.IO would wait in the request's thread until a page that is disconnected reads."""
+
     def drain(self) -> Iterable[Any]:
         """Yield every packet that waits."""
         while True:

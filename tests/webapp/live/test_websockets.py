@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
@@ -142,6 +143,17 @@ class TestAPage:
 
 class TestAnInvalidPacket:
     """A packet that is not Socket.IO."""
+
+    @pytest.mark.parametrize("packet", ["9", "2probe", "4" * 2_000_000], ids=["kind", "ping", "size"])
+    def test_of_a_page_that_polls_holds_no_thread(self, live_server: Server, packet: str) -> None:
+        """The page is disconnected, although it never asks for what waits for it."""
+        address = f"{live_server.url}/socket.io/?EIO=4&transport=polling"
+        with httpx.Client(timeout=PATIENCE) as client:
+            page = json.loads(client.get(address).text[1:])["sid"]
+            headers = {"Content-Type": "text/plain"}
+            answer = client.post(f"{address}&sid={page}", content=packet, headers=headers)
+        assert answer.status_code == 400
+        assert pages(live_server) == 0
 
     @pytest.mark.parametrize("packet", ["42[", '42[{"a":1}]', "42[]", '44"x"', "42[1e999]", "42" + "9" * 110])
     def test_is_not_logged(self, tmp_path: Path, caplog: pytest.LogCaptureFixture, packet: str) -> None:
