@@ -21,7 +21,7 @@ from webapp.access.gate import Gate, may_change, role_refusal
 from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
-from webapp.errors import Forbidden, Malformed, NotFound, is_failure, to_json
+from webapp.errors import Forbidden, NotFound, is_failure, to_json
 from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
 from webapp.live.broadcaster import Broadcaster
@@ -123,8 +123,6 @@ class Gateway:
 
         def handle(data: Any = None, *_: Any) -> Payload:
             try:
-                if not isinstance(data, dict):
-                    raise Malformed(f"{event} takes one object, got {type(data).__name__}")
                 if changes and not may_change(request.environ):
                     raise Forbidden(role_refusal(VIEWER, OPERATOR))
                 return handler(model.model_validate(data))

@@ -354,9 +354,9 @@ class TestRequests:
             ("context:prune", {"session_id": "a", "plan_id": "old"}, "stale_plan"),
             ("context:prune", {"session_id": "a", "max_tokens": "5"}, "invalid"),
             ("context:plan", {}, "invalid"),
-            ("context:plan", [1, 2], "malformed"),
-            ("context:plan", "text", "malformed"),
-            ("subscribe", None, "malformed"),
+            ("context:plan", [1, 2], "invalid"),
+            ("context:plan", "text", "invalid"),
+            ("subscribe", None, "invalid"),
             ("context:undo", {"session_id": "a", "n": 99}, "not_found"),
         ],
     )
