@@ -54,11 +54,19 @@ db_option = click.option("--db", type=DatabaseType(), help=DB_HELP)
 # Of the commands of a group that has the option too: it can be given before or after their name.
 subcommand_db_option = click.option("--db", type=DatabaseType(), callback=or_of_group, help=DB_HELP)
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+
+
+def or_stdout(_ctx: click.Context, _param: click.Parameter, value: Path | None) -> Path | None:
+    """Return the file of an output; None, which is stdout, for `-`, as `-` for an input is stdin."""
+    return None if value == Path("-") else value
+
+
 output_option = click.option(
     "-o",
     "--output",
     type=PathType(path_type=Path, dir_okay=False),
     metavar="OUT",
+    callback=or_stdout,
     help="Write to this file instead of stdout.",
 )
 watch_option = click.option(

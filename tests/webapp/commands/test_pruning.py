@@ -144,6 +144,15 @@ class TestAList:
         assert done.out == ""
         assert len(json.loads((tmp_path / "out.json").read_text())) < len(CHAT)
 
+    def test_goes_to_stdout_under_the_name_of_a_dash(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """No file of this name appears: `-` is stdout as it is stdin."""
+        monkeypatch.chdir(tmp_path)
+        file = written(tmp_path / "chat.json", CHAT)
+        assert json.loads(run("prune", file, "-o", "-").out)
+        assert not Path("-").exists()
+
     def test_is_only_reported_in_a_dry_run(self, run: Run, tmp_path: Path) -> None:
         """The report has the tokens before and after, and the reasons."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000, "--dry-run")
