@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import click
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from scoring.counted import counted
 from webapp.commands.common import (
@@ -42,27 +42,34 @@ def sessions(db: Database | None, as_json: bool) -> None:
             "No sessions yet. `coppice serve` follows your agents; `coppice import FILE` reads a transcript."
         )
         return
-    out().print(table_of(found))
+    console, (table, least) = out(), table_of(found)
+    console.width = max(console.width, least)
+    console.print(table)
 
 
 NAMES = ("id", "title", "source", "model", "tokens", "limit", "utilization", "last activity")
-# Numbers are never cut; names are, where a terminal is narrow.
+# Numbers are never cut; names are, where a terminal is narrow, but not to less than LEAST_NAME characters.
 NUMBERS = NAMES[4:]
+LEAST_NAME = 6
 
 
-def table_of(found: list[Session]) -> Table:
-    """Return a table with one row for each session; those above their target are marked."""
+def table_of(found: list[Session]) -> tuple[Table, int]:
+    """Return a table with one row for each session, those above their target marked, and its least width."""
     rows = [row_of(one) for one in found]
     table = Table(box=None, pad_edge=False, header_style="bold")
+    least = 0
     for n, name in enumerate(NAMES):
         if name in NUMBERS:
             width = max(len(name), *(len(row[n]) for row in rows))
             table.add_column(name, justify="right", no_wrap=True, min_width=width)
-        else:
-            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=60)
+        else:  # a column that must not wrap would not shrink either, so that its cells say it
+            width = LEAST_NAME
+            table.add_column(name, overflow="ellipsis", max_width=60)
+        least += width + 2
     for one, row in zip(found, rows, strict=True):
-        table.add_row(*map(escape, row), style="bold" if one.state == "warning" else None)
-    return table
+        cells = (Text(cell, no_wrap=True) for cell in row)
+        table.add_row(*cells, style="bold" if one.state == "warning" else None)
+    return table, least
 
 
 def row_of(one: Session) -> list[str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tests.webapp.commands.running import Run
 from webapp.bodies import SessionChange
-from webapp.commands.sessions import bar
+from webapp.commands.sessions import bar, table_of
 from webapp.config import Config
 from webapp.wiring import build
 
@@ -35,6 +38,27 @@ class TestSessions:
         for cell in ("gpt-5", f"{one['pruned']['tokens']:,}", f"{one['limit']:,}", "import"):
             assert cell in row
         assert one["limit"] < one["window"]
+
+    @pytest.mark.parametrize("width", [40, 80, 120])
+    def test_has_every_number_in_a_narrow_terminal(self, db: Path, width: int) -> None:
+        """Names are cut in a line of the width of the terminal; numbers make it longer if they have to."""
+        with closing(build(Config.load(db=db, follow=False))) as app:
+            for n in range(3):
+                app.new_sessions.create(
+                    id=f"a-long-id-of-a-session-{n}", title="a long title " * 8, model="gpt-5"
+                )
+            found = app.sessions.list()
+        file = io.StringIO()
+        table, least = table_of(found)
+        console = Console(width=max(width, least), file=file, soft_wrap=True)
+        console.print(table)
+        head, *rows = file.getvalue().splitlines()
+        assert len(rows) == 3
+        for row in rows:
+            assert f"{found[0].limit:,}" in row
+            assert "0.0 %" in row
+            assert len(row) <= max(width, least)
+        assert head.split()[-5:] == ["tokens", "limit", "utilization", "last", "activity"]
 
     def test_names_the_next_step_without_sessions(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
