@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -123,7 +124,7 @@ class ToolAnswers:
             (row for row in app.store.sessions.all() if row.cwd == here and row.parent_id is None), None
         )
         if found is None:
-            raise NotFound("session of the folder", here)
+            raise NotFound("session of the folder", f"{here}; name another in `session`")
         return found.id
 
 
@@ -192,7 +193,13 @@ def server_of(answers: ToolAnswers) -> Server[Any]:
         text, failed = await anyio.to_thread.run_sync(_tool_answer, answers, call.name, call.arguments or {})
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
 
-    return Server("coppice", instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server(
+        "coppice",
+        version=version("coppice"),
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
 
 
 def _tool_answer(answers: ToolAnswers, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:

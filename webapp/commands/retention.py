@@ -8,6 +8,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
+from scoring.counted import counted
 from webapp.bodies import SessionChange
 from webapp.commands.common import ago_text, find_session, opened, write_json
 from webapp.commands.options import (
@@ -111,4 +112,4 @@ def show(found: Retention, *, as_json: bool = False) -> None:
         )  # fmt: skip
     out().print(table)
     if more := found.sessions - sum(one.sessions for one in found.named):
-        echo(f"and {more:,} more sessions")
+        echo(f"and {counted(more, 'more session')}")

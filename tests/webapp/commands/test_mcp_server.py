@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from webapp.app import App
 from webapp.bodies import SessionChange
 from webapp.commands.mcp_server import ToolAnswers, number_in, with_whole_characters
 from webapp.config import Config
-from webapp.errors import Invalid
+from webapp.errors import Invalid, NotFound
 from webapp.wiring import build
 
 # The numbers of an output and of a call that the session no longer has in its context.
@@ -51,7 +52,8 @@ class Client:
 
     def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
         self._portal, self._session = portal, session
-        self.capabilities = portal.call(session.initialize).capabilities
+        made = portal.call(session.initialize)
+        self.capabilities, self.version = made.capabilities, made.server_info.version
 
     def tools(self) -> list[str]:
         """Return the names of the tools."""
@@ -101,6 +103,10 @@ class TestTools:
         with running(COPPICE_DB=str(tmp_path / "none" / "x.db")) as client:
             assert client.tools() == ["context_stats", "context_search", "context_restore", "context_pin"]
             assert (client.capabilities.resources, client.capabilities.prompts) == (None, None)
+
+    def test_come_with_the_version_of_the_program(self, client: Client) -> None:  # X21
+        """Agents list it beside the server's name."""
+        assert client.version == version("coppice")
 
     def test_find_and_restore_a_pruned_message(self, client: Client) -> None:  # X21
         """Search and restore work without a server, and the message returns to the pruned view."""
@@ -212,6 +218,17 @@ class TestTools:
         with closing(ToolAnswers({})) as answers:
             stats = answers.answer("context_stats", {})
         assert "42,020" in stats
+
+    def test_say_what_to_do_in_a_folder_without_sessions(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The agent can name a session of another folder."""
+        stored(tmp_path)
+        (tmp_path / "other").mkdir()
+        monkeypatch.setenv("COPPICE_DB", str(tmp_path / "c.db"))
+        monkeypatch.chdir(tmp_path / "other")
+        with closing(ToolAnswers({})) as answers, pytest.raises(NotFound, match="name another in `session`"):
+            answers.answer("context_stats", {})
 
 
 class TestAFullDisk:

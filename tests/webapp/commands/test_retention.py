@@ -9,7 +9,9 @@ import pytest
 
 from tests.webapp.building import followed, user
 from tests.webapp.commands.running import Run
+from webapp.commands.retention import show
 from webapp.config import Config
+from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
 from webapp.wiring import build
 
 
@@ -55,3 +57,20 @@ class TestRetention:
     def test_exempts_a_session_by_the_beginning_of_its_id(self, run: Run) -> None:
         """The answer names the whole id."""
         assert run("retention", "keep", "ol").out == "old is kept.\n"
+
+
+class TestAShortenedList:
+    """The printed list where more sessions are selected than it names."""
+
+    def test_counts_the_others(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The noun agrees with the number."""
+        found = Retention(
+            limits=RetentionLimits(days=1, size_mib=None, user_size_mib=None), sessions=2, bytes=20, used_before=None,
+            next_at=None, text="2 sessions", named=[
+                SessionToDelete(
+                    id="a", title="A", user=None, last_activity=None, sessions=1, bytes=10, reason="age"
+                )
+            ],
+        )  # fmt: skip
+        show(found)
+        assert capsys.readouterr().out.endswith("and 1 more session\n")
