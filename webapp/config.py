@@ -205,7 +205,8 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     try:
         values = tomllib.loads(file.read_text("utf-8-sig"))  # some editors begin a file with a mark
     except (OSError, ValueError, RecursionError) as error:
-        raise Invalid(f"cannot read the configuration {file}: {error}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise Invalid(f"cannot read the configuration {file}: {reason}") from error
     unknown = sorted(values.keys() - KEYS.keys())
     if unknown:
         raise Invalid(
@@ -305,7 +306,7 @@ _SIZE = Key(
 _SWITCH = Key("true or false", lambda value: _checked(value, isinstance(value, bool)), has_variable=False)
 KEYS: Mapping[str, Key] = {
     "db": Key("a path, or an address like postgresql://user:password@host/name", database),
-    "host": Key("a string", _text),
+    "host": Key("a name or an address like 127.0.0.1", lambda value: _checked(_text(value), value != "")),
     "port": _whole(0, 65535),
     "watch": Key("a list of folders", _each(_path)),
     "token": Key("a string", _text),

@@ -61,6 +61,7 @@ class TestConfig:
             'busy_seconds = "5"',
             "db = 3",
             'db = ""',
+            'host = ""',
             'db = "sqlite:///c.db"',
             'watch = [""]',
             'tls_cert = ""',
@@ -77,6 +78,12 @@ class TestConfig:
         file.write_text(text)
         with pytest.raises(Invalid):
             Config.load(file, {})
+
+    def test_names_an_unreadable_file_once(self, tmp_path: Path) -> None:
+        """A folder in its place has a reason of the system, without the path and a number."""
+        with pytest.raises(Invalid) as refused:
+            Config.load(tmp_path, {})
+        assert str(refused.value) == f"cannot read the configuration {tmp_path}: Is a directory"
 
     def test_reads_a_file_with_a_byte_order_mark(self, tmp_path: Path) -> None:
         """Editors of Windows write one, and their ends of lines."""

@@ -82,7 +82,7 @@ def proxy(
         return
     check_providers(addresses)
     server = server_address(server, "--server")
-    listener = serving.listen("127.0.0.1", port)
+    listener = serving.listen("127.0.0.1", port, option="--proxy" if beside else "--port")
     if beside:
         threading.Thread(target=end_with_input, name="parent", daemon=True).start()
     token = os.environ.get("COPPICE_TOKEN")

@@ -103,8 +103,10 @@ class ClosableApp(Protocol):
 Make = Callable[[], ClosableApp]
 
 
-def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
+def listen(host: str, port: int, *, others: bool = False, option: str = "--port") -> socket.socket:
     """Return a listening socket on `port`, or with `others` on the next free port; port 0 takes any free one.
+
+    `option` is the option that sets the port, for the error.
 
     Raises:
         Invalid: the host is not this machine's, or the port is in use.
@@ -126,7 +128,7 @@ def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
             raise Invalid(message, "port" if error.errno == errno.EACCES else "host") from error
         return made
     tried = f"ports {port} to {last} on {host} are" if others else f"port {port} on {host} is"
-    raise Invalid(f"{tried} in use, perhaps by another Coppice; name another with --port", "port")
+    raise Invalid(f"{tried} in use, perhaps by another Coppice; name another with {option}", "port")
 
 
 def url_of(listener: socket.socket, host: str, *, secure: bool = False) -> str:

@@ -17,6 +17,7 @@ from tests.webapp.serving.processes import certificate_of, started
 from webapp.agents.hook_runtime import hints
 from webapp.commands.cli import main
 from webapp.commands.proxying import proxy_beside
+from webapp.serving.server import listen
 
 
 class TestOptions:
@@ -49,6 +50,15 @@ class TestBesideAServer:
         with proxy_beside(port, "http://127.0.0.1:9", "token"):
             until(lambda: listens(port))
         until(lambda: not listens(port))
+
+    def test_names_the_option_of_the_server_for_a_port_in_use(
+        self, capfd: pytest.CaptureFixture[str]
+    ) -> None:  # X13
+        """The option `--port` of `coppice serve` is the server's own port."""
+        with listen("127.0.0.1", 0) as taken:
+            port = taken.getsockname()[1]
+            assert main(["proxy", "--beside", "--port", str(port)]) == 2
+        assert "in use, perhaps by another Coppice; name another with --proxy" in capfd.readouterr().err
 
     def test_ends_when_the_server_is_killed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -179,4 +179,5 @@ def _text(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise Conflict(f"{path} cannot be read: {error}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise Conflict(f"{path} cannot be read: {reason}") from error

@@ -56,6 +56,13 @@ class TestInstalling:
         assert added.count('"command": "coppice hook claude-code",') == 3
         assert settings.read_text() == TEXT
 
+    def test_names_a_folder_in_its_place_once(self, settings: Path) -> None:
+        """The reason is the system's, without the path and a number."""
+        settings.unlink(missing_ok=True)
+        settings.mkdir()
+        with pytest.raises(Conflict, match=f"^{settings} cannot be read: Is a directory$"):
+            install(settings)
+
     def test_names_an_unreadable_file(self, settings: Path) -> None:  # X20
         """The error has the file and the reason, and the file does not change."""
         settings.write_text("{ // mine\n}")
