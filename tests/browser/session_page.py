@@ -8,7 +8,7 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, Response, expect
 
 from tests.browser.waiting import holds, until
-from tests.browser.writing import managed
+from tests.browser.writing import Transcript, managed
 from tests.servers import Server
 
 # The name of the button that applies a plan.
@@ -21,10 +21,18 @@ def open_session(page: Page, server: Server, session: str) -> None:
     expect(page.locator(".msg").first).to_be_visible()
 
 
-def open_followed(page: Page, server: Server, session: str) -> None:
-    """Open the page of a followed session once the server has read the beginning of its transcript."""
-    until(page, lambda: any(one.id == session for one in server.app.sessions.list()))
-    page.goto(f"{server.url}/sessions/{session}")
+def open_followed(page: Page, server: Server, transcript: Transcript) -> None:
+    """Open the page of a followed session once the server has read its transcript to the end.
+
+    A page that is open meanwhile draws its chart again for what it had not, but only after five seconds.
+    """
+
+    def is_read() -> bool:
+        stored = server.app.store.small.file(str(transcript.path))
+        return stored is not None and stored[1]["mark"]["offset"] == transcript.path.stat().st_size
+
+    until(page, is_read)
+    page.goto(f"{server.url}/sessions/{transcript.session}")
 
 
 def open_and_settle(page: Page, url: str) -> None:

@@ -254,7 +254,7 @@ class TestMessages:
         transcript.user("Run the tests")
         transcript.call("Bash", {"command": "pytest -q"}, "41 passed")
         transcript.assistant("All pass.")
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         expect(row(page, 2)).to_have_attribute("data-bracket", "end")
         expect(row(page, 3)).to_have_attribute("data-bracket", "start")
         expect(row(page, 2)).to_contain_text("Bash pytest -q")
@@ -364,7 +364,7 @@ class TestFollowedSessions:
     ) -> None:  # X12, X13
         """A prune changes the second bar only; the page says so and offers the transcript to resume from."""
         transcript = worked(folder.transcript())
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         expect(page.locator(".bar .figure")).to_have_text("64,020")
         expect(page.locator(".bar context-gauge")).to_have_count(1)
         expect(page.get_by_text("prunes leave the agent's own context as it is")).to_be_visible()
@@ -386,7 +386,7 @@ class TestFollowedSessions:
         """The dialog writes the pruned copy and gives the command that resumes it; its page names the original."""
         transcript = worked(folder.transcript(cwd=str(tmp_path)))
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         page.get_by_role("button", name="Prune…").click()
         page.get_by_label("Cut to").fill("15")
         page.get_by_role("button", name=APPLY).click()
@@ -411,7 +411,7 @@ class TestFollowedSessions:
     ) -> None:  # X22
         """The dialog says so above its buttons, with the command that resumes in another folder."""
         transcript = worked(folder.transcript(cwd="/nowhere/at/all"))
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         page.get_by_role("button", name="Resume…").click()
         dialog = page.get_by_role("dialog")
         button = dialog.get_by_role("button", name="Write the copy")
@@ -429,7 +429,7 @@ class TestFollowedSessions:
         transcript = folder.transcript()
         transcript.user("Fix the login race")
         transcript.assistant("I will look.")
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         expect(page.locator(".msg")).to_have_count(2)
         expect(page.locator("token-chart canvas")).to_be_visible()
         before = tokens_shown(page)

@@ -108,7 +108,7 @@ def open_above_target(page: Page, server: Server, folder: ClaudeFolder) -> None:
     for i in range(30):
         transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
     transcript.assistant("Done.", tokens=180_000)
-    open_followed(page, server, transcript.session)
+    open_followed(page, server, transcript)
 
 
 def open_short(page: Page, server: Server) -> None:
@@ -228,7 +228,7 @@ class TestTheChart:
         transcript.call("Read", {"file_path": "docs/spec.md"}, words(3_000))
         for n in range(6):
             transcript.call("Bash", {"command": f"ls {n}"}, words(60))
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         page.locator(".chart-steps").get_by_role("button", name="Read spec.md +~3").click()
         opened = page.locator(".msg[data-open=true]")
         expect(opened.locator(".m-number")).to_have_text("3")
@@ -266,7 +266,7 @@ class TestTheChart:
         transcript = folder.transcript()
         transcript.user("Question")
         transcript.assistant("Answer")
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         expect(page.locator(".msg")).to_have_count(2)
         transcript.user("Another, later")
         expect(page.locator(".msg")).to_have_count(3)
@@ -297,7 +297,7 @@ class TestTheChart:
         transcript.user("Fix the login race")
         for i in range(20):
             transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         server.app.prunes.apply(transcript.session, PruneBody(max_tokens=40_000))
         transcript.user("Go on")
         page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
@@ -348,7 +348,7 @@ class TestTheHeaviest:
         for i in range(3):
             transcript.call("Read", {"file_path": f"src/{i}.py"}, words(2_000))
         transcript.call("Bash", {"command": "ls"}, "a.py")
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         read = page.locator(".heavy li").filter(has=page.get_by_role("button", name="Read", exact=True))
         expect(read).to_contain_text("6 messages")
         expect(

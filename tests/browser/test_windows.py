@@ -23,7 +23,7 @@ class TestTheWindow:
         transcript = folder.transcript(model="claude-opus-4-6")
         transcript.user("Fix the login race")
         transcript.assistant("Done.", tokens=60_000)
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         figures = page.locator(".bar-figures").first
         expect(figures).to_contain_text(f"of 200,000 {ASSUMED}")
         page.get_by_label("More", exact=True).click()
@@ -88,7 +88,7 @@ class TestAClearing:
                 tokens=20_000 + 1_000 * i - (6_000 if i > 14 else 0),
             )
         transcript.assistant("Done.", tokens=34_000)
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         expect(page.locator("token-chart .legend")).to_contain_text("◇cleared by the agent")
         mark = page.locator("token-chart .chart-marks [data-mark=clearing]")
         expect(mark).to_have_attribute("aria-label", re.compile("cleared", re.IGNORECASE))
@@ -111,7 +111,7 @@ class TestAClearing:
         calls = [transcript.call("Bash", {"command": f"step {i}"}, words(900)) for i in range(3)]
         transcript.clear(calls[0])
         transcript.assistant("Done.")
-        open_followed(page, server, transcript.session)
+        open_followed(page, server, transcript)
         expect(row(page, 3)).to_contain_text("the agent cleared its output, as it recorded after message 7")
         expect(row(page, 5)).not_to_contain_text("cleared")
         page.get_by_role("tab", name="History").click()
