@@ -156,8 +156,6 @@ def shorten(
 
 def without_changed(output: str, is_changed: Callable[[str], bool] | None) -> str:
     """Return an output with a mark in place of each run of lines for which `is_changed` is true."""
-    if is_changed is None:
-        return output
     return "\n".join(_runs_marked(_marked(output.split("\n"), is_changed)))
 
 
