@@ -73,7 +73,8 @@ export const SECTIONS = {
       compaction_buffer_tokens | Kept free for what a call adds | tokens | Up to the lower of these two.
       compaction_buffer_percent | Share for what a call adds, at most | % of window
       windows | Table of windows
-      counting | Tokens are counted by | | Only for bare lists in Python; here by the tokenizer.`),
+      counting | Tokens are counted by |
+        | Only where Python prunes a bare list; here always by the tokenizer.`),
   ],
   summaries: [
     "Summaries",
@@ -83,7 +84,8 @@ export const SECTIONS = {
       max_messages_before_summary | Messages since the last summary
       max_tokens_before_summary | Tokens since the last summary
       summary_window_percent | Share of the window, if that is less | %
-      min_recent_messages | Newest messages that are never summarised | | A context always has them.
+      min_recent_messages | Newest messages that are never summarised |
+        | A program's context always has them, too.
       summary_words | Longest summary | words`),
   ],
   context: [

@@ -30,7 +30,7 @@ from webapp.access.requests import (
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # The key under which the gate leaves the identity of a request for those behind it.
 IDENTITY = "coppice.identity"
-# The sentences of a refusal: all that the holder of a role may do, and the tokens that a request needs.
+# The words for what the holder of each role may do, and for whose token a request of each role needs.
 ALLOWED = {
     VIEWER: "a viewer's token can look and plan, and change nothing",
     SENDER: "a sender's token can only hand over sessions",
