@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser import writing
 from tests.browser.looking import Look
@@ -265,17 +265,11 @@ class TestPreferences:
     @pytest.mark.parametrize(("pixels", "width"), [(24, 1280), (24, 390), (32, 390)])
     @pytest.mark.parametrize("open_page", [open_overview, open_messages, open_settings, open_search])
     def test_of_larger_text_enlarge_it_within_the_page(
-        self,
-        page: Page,
-        own_context: BrowserContext,
-        server: Server,
-        open_page: Opening,
-        pixels: int,
-        width: int,
+        self, page: Page, server: Server, open_page: Opening, pixels: int, width: int
     ) -> None:
         """A larger font, set in the browser, enlarges all text, on phones too, and no page scrolls sideways."""
         sizes = {"fontSizes": {"standard": pixels, "fixed": pixels}}
-        own_context.new_cdp_session(page).send("Page.setFontSizes", sizes)
+        page.context.new_cdp_session(page).send("Page.setFontSizes", sizes)
         page.set_viewport_size({"width": width, "height": 900})
         open_page(page, server)
         size = "e => Number.parseFloat(getComputedStyle(e).fontSize)"
