@@ -72,7 +72,7 @@ _PERMITTING = frozenset(
     fine okay free allowed permitted welcome ahead wherever whatever whenever anytime longer again lifted anymore
     over settled kannst könnt darfst dürft ruhig frei erlaubt wieder jederzeit egal ordnung freigegeben aufgehoben
     vorbei puedes puede pueden podéis libre adelante permitido permitida quieras momento nuevo peux pouvez possible
-    veux voulez permis permise autorisé autorisée nouveau vas-y allez-y pode podes podem livre liberado liberada
+    veux voulez permis permise autorisé autorisée nouveau pode podes podem livre liberado liberada
     quiser tranquilo novo puoi potete libero libera permesso pure możesz możecie można wolno znowu můžeš můžete lze
     smíš zase можешь можете можно свободен свободна свободно снова разрешено разрешаю открыт открыта любое
     """.split()  # noqa: SIM905
