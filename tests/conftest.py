@@ -39,8 +39,8 @@ logging.getLogger("engineio.client").disabled = True
 PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
 KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
 
-# A page of a test is gone before code that Chromium optimises for it has paid: without, pages take a fourteenth less
-# processor time. What the code does is the same.
+# A page of a test is gone before code that Chromium optimises for it has paid; without, pages take up to a fourteenth
+# less processor time. What the code does is the same.
 UNOPTIMISED = "--js-flags=--no-opt --no-maglev"
 
 # No limit on time, so that a busy machine fails nothing, and the same examples in every run, so that a failure comes
