@@ -27,10 +27,10 @@ from webapp.agents.reading.content import Content
 from webapp.agents.reading.rows import parse
 from webapp.agents.recognise import IMPORTS, recognise
 from webapp.agents.records import Record
+from webapp.bodies import ProxiedCall
 from webapp.errors import CoppiceError
 from webapp.proxy.editing import Body, Refused, edited
 from webapp.services.ingest.usage_reports import read_usage
-from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import PROTOCOLS, Protocol
 from webapp.services.proxied.read_calls import read_call
 from webapp.services.transfer.list_files import read_file
@@ -125,10 +125,10 @@ def _call(protocol: Protocol, data: bytes) -> Found:
     return []
 
 
-def _call_of(protocol: Protocol, data: bytes) -> CallCopy:
+def _call_of(protocol: Protocol, data: bytes) -> ProxiedCall:
     request, *events = data.decode("utf-8", "replace").rstrip("\n").split("\n")
     answer = events[0] if len(events) == 1 else "".join(f"data: {event}\n\n" for event in events)
-    return CallCopy(
+    return ProxiedCall(
         provider=protocol.provider, path=protocol.path, session="a", parent=None, status=200, request=request,
         answer=answer, whole=True, at=1, applied="", reason="", subscription=False,
     )  # fmt: skip
@@ -155,7 +155,7 @@ CALLS = [
 ]
 
 
-def call_of(sample: Sample, data: bytes) -> CallCopy:
+def call_of(sample: Sample, data: bytes) -> ProxiedCall:
     """Return the call that an input of a sample's decoder is."""
     return next(_call_of(one, data) for one in PROTOCOLS if sample.decoder.endswith(one.format))
 

@@ -60,11 +60,10 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
-    # A process of its own; of the services it shares the copies of calls, the keys of messages, the names of
-    # sessions and the clock; scoring decides what belongs together.
+    # A process of its own; of the services it shares the keys of messages, the names of sessions and the
+    # clock; scoring decides what belongs together.
     "webapp.proxy": (
         "scoring.messages",
-        "webapp.services.proxied.call_copy",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",
         "webapp.services.session.times",

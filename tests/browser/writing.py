@@ -12,7 +12,7 @@ from typing import Any
 from tests.servers import Server
 from tests.webapp.building import START, call, entries, followed, result, user
 from webapp.agents.records import Compaction
-from webapp.services.proxied.call_copy import CallCopy
+from webapp.bodies import ProxiedCall
 from webapp.services.session.times import now_ms
 
 MODEL = "claude-sonnet-4-5"
@@ -153,7 +153,7 @@ def proxied(server: Server, messages: int) -> str:
         answer = {"role": "assistant", "content": f"Answer {number}. {words(90)}"}
         document = {"choices": [{"message": answer, "finish_reason": "stop"}], "model": "gpt-5.1"}
         usage = {"prompt_tokens": 2_000 + 400 * number, "completion_tokens": 150}
-        call = CallCopy(
+        call = ProxiedCall(
             provider="openai", path="/v1/chat/completions", session="proxy-shop", parent=None, status=200,
             request=json.dumps({"model": "gpt-5.1", "messages": said}),
             answer=json.dumps({**document, "usage": usage, "id": f"c{number}"}), whole=True,

@@ -30,7 +30,7 @@ from webapp.access.requests import (
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # The key under which the gate leaves the identity of a request for those behind it.
 IDENTITY = "coppice.identity"
-# The words for what the holder of each role may do, and for whose token a request of each role needs.
+# The two halves of a refusal: what the holder of a role may do, and whose token a request needs.
 ALLOWED = {
     VIEWER: "a viewer's token can look and plan, and change nothing",
     SENDER: "a sender's token can only hand over sessions",

@@ -62,7 +62,7 @@ def table_of(found: list[Session]) -> tuple[Table, int]:
         if name in NUMBERS:
             width = max(len(name), *(len(row[n]) for row in rows))
             table.add_column(name, justify="right", no_wrap=True, min_width=width)
-        else:  # a column that must not wrap would not shrink either, so that its cells say it
+        else:  # its cells say that they do not wrap: a column that says so does not shrink either
             width = LEAST_NAME
             table.add_column(name, overflow="ellipsis", max_width=60)
         least += width + 2

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from webapp.services.proxied.call_copy import CallCopy
+from webapp.proxy.call_copy import CallCopy
 from webapp.services.proxied.keys import protocol_of
 
 # Of longer waiting requests the oldest are forgotten: their sessions then lack this answer until the next call.

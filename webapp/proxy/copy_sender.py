@@ -16,7 +16,7 @@ import orjson
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from webapp.services.proxied.call_copy import CallCopy
+from webapp.proxy.call_copy import CallCopy
 
 log = logging.getLogger(__name__)
 

@@ -17,6 +17,7 @@ import orjson
 
 from webapp.access.requests import LOOPBACK_HOSTS, Environ, StartResponse, host_name
 from webapp.proxy.background import BackgroundCalls
+from webapp.proxy.call_copy import CallCopy
 from webapp.proxy.callers import SUBSCRIPTION, caller_of, is_subscription
 from webapp.proxy.client_body import BUFFERED_BYTES, ClientBody, ClientGone
 from webapp.proxy.copy_sender import CopySender
@@ -25,7 +26,6 @@ from webapp.proxy.editing import Body, Refused
 from webapp.proxy.scripts import Outcome, Scripts
 from webapp.proxy.unpacking import unpacked
 from webapp.proxy.upstream import Answer, Call, Headers, Provider, ProviderGone
-from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import Protocol, protocol_of
 from webapp.services.session.times import now_ms
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.services.proxied.call_copy import CallCopy
+from webapp.proxy.call_copy import CallCopy
 
 
 class Kept:

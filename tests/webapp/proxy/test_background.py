@@ -9,7 +9,7 @@ import pytest
 
 from webapp.proxy import background
 from webapp.proxy.background import BackgroundCalls
-from webapp.services.proxied.call_copy import CallCopy
+from webapp.proxy.call_copy import CallCopy
 
 PATH = "/v1/responses"
 

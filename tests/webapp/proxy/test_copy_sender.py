@@ -15,8 +15,8 @@ from tests.ports import free_port
 from tests.waiting import until
 from tests.webapp.serving.processes import certificate_of
 from webapp.proxy import copy_sender
+from webapp.proxy.call_copy import CallCopy
 from webapp.proxy.copy_sender import CopySender
-from webapp.services.proxied.call_copy import CallCopy
 from webapp.serving.server import fingerprint_of
 
 COPY = CallCopy(

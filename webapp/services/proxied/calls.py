@@ -13,7 +13,6 @@ from webapp.events import SessionUpdated
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.proxied.answers import TakenCall
 from webapp.services.proxied.billing import bill
-from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.call_records import CallRecords, tail_of
 from webapp.services.proxied.call_sessions import CallSessions
 from webapp.services.proxied.followed import FollowedCalls
@@ -32,7 +31,7 @@ class Calls:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
         self._followed, self._sessions = followed, CallSessions(environment, ingest, followed)
 
-    def receive(self, call: CallCopy | ProxiedCall, user: str = "") -> TakenCall:
+    def receive(self, call: ProxiedCall, user: str = "") -> TakenCall:
         """Append one call to a session of `user`; without a user, to any session.
 
         Raises:

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -35,7 +35,7 @@ class Protocol:
     """A call whose body holds a conversation: its wire format, its path at the provider, the name of its list."""
 
     format: str
-    provider: str
+    provider: Literal["openai", "anthropic"]
     path: str
     list_name: str
 

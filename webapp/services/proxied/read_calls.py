@@ -17,7 +17,6 @@ from webapp.agents.records import Usage
 from webapp.bodies import ProxiedCall
 from webapp.errors import Invalid, Malformed
 from webapp.services.ingest.usage_reports import read_usage
-from webapp.services.proxied.call_copy import CallCopy
 from webapp.services.proxied.keys import Protocol, followed_answer, keys_of, protocol_of
 from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
@@ -33,7 +32,7 @@ class ReadCall:
     it: the id of an answer, or a conversation with the time of the call; "" where it holds the whole conversation.
     """
 
-    call: CallCopy | ProxiedCall
+    call: ProxiedCall
     protocol: Protocol
     body: Mapping[str, Any]
     items: Sequence[Any]
@@ -97,7 +96,7 @@ class ReadCall:
         return keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :]
 
 
-def read_call(call: CallCopy | ProxiedCall, user: str = "") -> ReadCall:
+def read_call(call: ProxiedCall, user: str = "") -> ReadCall:
     """Return what a call of a user and its answer say.
 
     Raises:

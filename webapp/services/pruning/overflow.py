@@ -169,7 +169,8 @@ class Overflow:
             Conflict: nothing has to be changed, or no message fits.
         """
         spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
-        if not overflow:  # room for a summary is no reason to cut a context that fits
+        # Room for a summary is no reason to cut a context that fits.
+        if not overflow and sum(one.tokens for one in items) <= available:
             now = self._relieved(session, items, available, 0, overflow)
             if now is not None and now.nothing_done:
                 raise Conflict("the context fits; there is nothing to take out")

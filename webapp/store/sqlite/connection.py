@@ -95,10 +95,9 @@ class Connections(Engine):
         self._checkpointer: threading.Thread | None = None
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         with self._translated("opening the database"):
+            # A file of another program or of a newer version is refused before anything changes it.
             if path.is_file() and path.stat().st_size:
-                is_store(
-                    path
-                )  # refuses a file of another program or a newer version, before anything changes it
+                is_store(path)
             if not self.read_only:
                 make_folder(path.parent, own=path.parent == default_folder())
                 if not path.is_dir():

@@ -438,6 +438,6 @@ def test_an_odd_value_in_a_call_harms_nothing(app: App, sample: Sample) -> None:
     """An odd value anywhere in a request or answer is skipped or refused with a typed error."""
     for number, (_, broken) in enumerate(with_odd_values(sample.data)):
         with suppress(CoppiceError):
-            app.calls.receive(replace(call_of(sample, broken), session=f"odd-{number % 5}"))
+            app.calls.receive(call_of(sample, broken).model_copy(update={"session": f"odd-{number % 5}"}))
     assert list(app.verify()) == []
     assert app.sessions.list()
