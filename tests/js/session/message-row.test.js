@@ -56,7 +56,10 @@ describe("an open row", () => {
   it("shows the codes of terminals as pictures, which fonts have", () => {
     const parts = [{ type: "tool_result", text: "\u001b[31m1 failed\u001b[0m" }];
     const full = /** @type {any} */ ({ ...message({}), parts, sent_parts: null });
-    assert.match(markup(messageDetail(message({}), full, false)), /<pre[^>]*>␛\[31m1 failed␛\[0m<\/pre>/);
+    assert.match(
+      markup(messageDetail(message({}), full, false)),
+      /<pre[^>]* tabindex="0">␛\[31m1 failed␛\[0m<\/pre>/,
+    );
   });
   it("offers to keep the text as a learning, unless the message is a call without one", () => {
     // M8
