@@ -229,10 +229,12 @@ class AppendBatch:
         return sent_tokens(old, item.replacement)
 
     def _tool_names(self, message: Message) -> dict[str, str]:
-        unknown = [r.call_id for r in message.results if not r.name and r.call_id not in self._tools]
-        if unknown:
-            for row in self._open.recent():
-                self._tools.update({c["id"]: c["name"] for c in read_card(row.card).get("calls", ())})
+        unknown = {r.call_id for r in message.results if not r.name} - self._tools.keys()
+        for row in reversed(self._open.recent()) if unknown else ():
+            for call in read_card(row.card).get("calls", ()):
+                self._tools.setdefault(call["id"], call["name"])
+            if unknown <= self._tools.keys():
+                break
         return self._tools
 
     # -- usage

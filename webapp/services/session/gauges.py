@@ -7,7 +7,7 @@ from pathlib import PureWindowsPath
 
 from scoring.budget import utilization
 from scoring.counted import counted
-from scoring.history import recognise, task_type_of
+from scoring.history import recognise
 from scoring.models import largest_call, window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import Certainty, calibration
@@ -216,7 +216,7 @@ def task_type_answer(session: Session) -> SessionTaskType:
     recognised = recognise(counts)
     own = "task_type" in session.row.settings
     return SessionTaskType(
-        name=task_type_of(settings, counts),
+        name=recognised.name if settings.task_type == AUTO else settings.task_type,
         setting=settings.task_type,
         own=own,
         reason=recognised.reason if settings.task_type == AUTO else _chosen(settings.task_type, own),

@@ -90,6 +90,8 @@ def compatible_settings(data: Mapping[str, Any], base: Settings) -> tuple[Settin
 
     Overrides that were valid when saved may conflict with common settings that changed since; the rest still applies.
     """
+    if not data:
+        return base, []
     try:
         return Settings.from_dict(data, base=base), []
     except InvalidSettings:

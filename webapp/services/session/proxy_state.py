@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from webapp.agents import AGENTS
@@ -47,7 +47,7 @@ class ProxyState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any] | None) -> ProxyState:

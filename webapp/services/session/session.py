@@ -197,8 +197,7 @@ class Session:
     @property
     def settings(self) -> Settings:
         """Return the common settings with the session's own overrides."""
-        common = self.environment.settings()
-        return compatible_settings(self.row.settings, common)[0] if self.row.settings else common
+        return compatible_settings(self.row.settings, self.environment.settings())[0]
 
     @property
     def ignored_settings(self) -> list[str]:
@@ -246,13 +245,16 @@ class Session:
     @property
     def usable_estimate(self) -> int:
         """Return the most estimated tokens that the pruned view may take; 0 if nothing of the window is usable."""
-        usable = self.usable_shown
+        return self._estimated(self.usable_shown)
+
+    def _estimated(self, usable: int) -> int:
         return self.pruned.scale.estimated(usable) if usable else 0
 
     @property
     def can_be_relieved(self) -> bool:
         """Return whether the pruned view exceeds the usable tokens, and these have room for any messages."""
-        return self.pruned.tokens > self.usable_shown and self.usable_estimate > self.pruned.outside_messages
+        usable = self.usable_shown
+        return self.pruned.tokens > usable and self._estimated(usable) > self.pruned.outside_messages
 
     @property
     def growth_per_turn(self) -> int | None:
