@@ -27,7 +27,7 @@ from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.clearings import apply_clearing, apply_recorded
 from webapp.services.ingest.record_batches import apply_meta, megabytes, runs
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import WAITING_MS, session_answer
+from webapp.services.session.gauges import WAITING_MS, activity_of, session_answer, state_of
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.proxy_state import sends_edited, sends_pruned
@@ -169,24 +169,15 @@ class BatchWriter:
 
     def answer(self, session: Session, added: Added) -> Appended:
         """Return the answer to an append; `session` is the session afterwards."""
-        rows, shown = self._store.log.messages(session.key, added.nos), session_answer(session)
+        rows = self._store.log.messages(session.key, added.nos)
         prune = None
         if done := [event for event in added.events if isinstance(event, ContextPruned)]:
             operation = self._store.operations.get(session.key, done[-1].n)
-            prune = applied(shown, operation, done[-1]) if operation is not None else None
-        own = shown.pruned
+            prune = applied(session_answer(session), operation, done[-1]) if operation is not None else None
         return Appended(
             ids=[rows[no].mid for no in added.nos if no in rows],
             added=len(added.nos),
-            stats=BriefStats(
-                tokens=own.tokens,
-                utilization=own.utilization,
-                certainty=own.certainty,
-                messages=own.messages,
-                limit=shown.limit,
-                needsPruning=own.tokens > shown.target_tokens,
-                state=shown.state,
-            ),
+            stats=_brief_stats(session),
             prune=prune,
         )
 
@@ -310,6 +301,21 @@ class BatchWriter:
 def _stored_answers() -> TypeAdapter[Appended]:
     """Return the check of a stored answer. Building it takes 30 ms, and only a repeated key needs it."""
     return TypeAdapter(Appended)
+
+
+def _brief_stats(session: Session) -> BriefStats:
+    """Return how full the pruned view is. After every append the whole answer for a session would be a fifth of it."""
+    limits, context = session.limits, session.pruned
+    scale = context.scale
+    return BriefStats(
+        tokens=scale.tokens,
+        utilization=utilization(scale.tokens, limits.limit),
+        certainty=scale.certainty,
+        messages=context.messages,
+        limit=limits.limit,
+        needsPruning=scale.tokens > limits.target_tokens,
+        state=state_of(session.main.tokens, limits, activity_of(session)),
+    )
 
 
 def _appended(batch: AppendBatch) -> list[Event]:
