@@ -22,7 +22,7 @@ from webapp.events import SettingsChanged
 from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
 from webapp.services.catalog.sessions import SessionService
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import shown_title
+from webapp.services.session.labels import shown_title
 from webapp.services.session.state import SessionState
 from webapp.services.session.sub_agents import root_of, with_sub_agents
 from webapp.services.session.times import from_ms, iso

@@ -11,7 +11,7 @@ from webapp.services.catalog.answers import Hit, Results
 from webapp.services.planning.answers import Archive
 from webapp.services.planning.message_pages import Messages
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import shown_title
+from webapp.services.session.labels import shown_title
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
 from webapp.store.indexed_text import indexed

@@ -16,10 +16,11 @@ from webapp.services.catalog.answers import Copy, Parent, Sessions, SessionSize
 from webapp.services.catalog.costs import session_cost
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
+from webapp.services.session.labels import shown_title
 from webapp.services.session.proxy_state import is_proxied
 from webapp.services.session.session import Observed, Session, Totals
+from webapp.services.session.session_answers import session_answer
 from webapp.services.session.sub_agents import with_sub_agents
 from webapp.services.session.times import iso
 from webapp.store.context import AGENT, PRUNED

@@ -16,7 +16,7 @@ from webapp.events import MemoriesChanged
 from webapp.services.context.answers import Proposal
 from webapp.services.context.memory import LONGEST
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import shown_title
+from webapp.services.session.labels import shown_title
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
 from webapp.store.memories import LEARNING

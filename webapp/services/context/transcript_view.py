@@ -8,7 +8,7 @@ from pathlib import Path
 
 from webapp.agents.view import MessageOrSummary, View, ViewMessage, ViewRow, ViewSummary
 from webapp.services.context.pruned_view import message_of, summary_value
-from webapp.services.session.gauges import shown_title
+from webapp.services.session.labels import shown_title
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.times import iso
 from webapp.store import Store

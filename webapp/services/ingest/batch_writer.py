@@ -26,12 +26,13 @@ from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.clearings import apply_clearing, apply_recorded
 from webapp.services.ingest.record_batches import apply_meta, megabytes, runs
+from webapp.services.session.activity import WAITING_MS, activity_of
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import WAITING_MS, activity_of, session_answer, state_of
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.proxy_state import sends_edited, sends_pruned
 from webapp.services.session.session import Session
+from webapp.services.session.session_answers import session_answer, state_of
 from webapp.store.sessions import SessionRow
 
 # Returns the events of what it changed; called for the session as written, in the transaction of the append.

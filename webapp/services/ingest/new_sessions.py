@@ -18,8 +18,8 @@ from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import OWN_PROMPT
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer
 from webapp.services.session.session import Session
+from webapp.services.session.session_answers import session_answer
 
 SystemPrompt = str | list[dict[str, Any]]
 

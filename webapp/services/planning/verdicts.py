@@ -16,11 +16,10 @@ from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.answers import Verdict
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import situation_of
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
 from webapp.services.session.session_worker import SessionWorker
-from webapp.services.session.verdicts import remember_prices, verdict_for
+from webapp.services.session.verdicts import remember_prices, situation_of, verdict_for
 
 # The pause after a verdict in the background, as a multiple of the processor time that it took.
 REST = 9

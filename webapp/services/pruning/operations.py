@@ -19,12 +19,13 @@ from webapp.services.planning.message_rows import out_answer
 from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
 from webapp.services.session.answers import Applied, Operation, Region
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import in_order, session_answer
+from webapp.services.session.gauges import in_order
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation import FLAGS, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.scale import Scale
 from webapp.services.session.session import Session
+from webapp.services.session.session_answers import session_answer
 from webapp.services.session.stored_messages import message_with_id, read_features
 from webapp.store.log import MessageRow
 from webapp.store.operations import KINDS, Detail, Facts, ItemRow, OperationKind, OperationRow, RemovalReason

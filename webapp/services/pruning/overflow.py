@@ -18,12 +18,12 @@ from webapp.services.context.pruned_view import ViewItem, view_items
 from webapp.services.pruning.answers import Emergency as EmergencyAnswer
 from webapp.services.pruning.answers import Relieved
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation import ContextChange, pruned_event, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
+from webapp.services.session.session_answers import session_answer
 from webapp.services.summaries.span import Span, empty_summary
 from webapp.services.summaries.summarising import (
     Summarising,

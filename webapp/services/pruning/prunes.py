@@ -29,13 +29,14 @@ from webapp.services.planning.planning import SESSION_CHANGED, PlanInputs, Plann
 from webapp.services.pruning.plan_summaries import PlanSummaries, PreparedSummary, rejected_summaries
 from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import regions_of, session_answer
+from webapp.services.session.gauges import regions_of
 from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange, pruned_event, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
+from webapp.services.session.session_answers import session_answer
 from webapp.services.session.stored_messages import message_with_id
 from webapp.services.summaries.summarising import only_summary, summarised_event
 from webapp.store.operations import Actor, Facts, OperationRow

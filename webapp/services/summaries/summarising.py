@@ -27,11 +27,11 @@ from webapp.events import ContextRestored, ContextSummarized, SessionUpdated
 from webapp.services.context.pruned_view import view_items
 from webapp.services.session.answers import Applied
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
+from webapp.services.session.session_answers import session_answer
 from webapp.services.session.times import iso
 from webapp.services.summaries.answers import (
     Covered,

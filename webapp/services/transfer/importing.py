@@ -28,7 +28,7 @@ from webapp.services.ingest.message_lists import ids_of, session_of
 from webapp.services.ingest.new_sessions import NewSessions
 from webapp.services.ingest.record_batches import Tally
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import source_label
+from webapp.services.session.labels import source_label
 from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.list_files import read_file
 from webapp.services.transfer.own_format import OwnFormat, imported

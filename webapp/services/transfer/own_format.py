@@ -16,9 +16,10 @@ from webapp.agents.recognise import COPPICE
 from webapp.errors import Malformed, RefusedRow
 from webapp.events import SessionCreated, SessionUpdated
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_answer, shown_title, source_label
 from webapp.services.session.histories import Histories
+from webapp.services.session.labels import shown_title, source_label
 from webapp.services.session.session import Session
+from webapp.services.session.session_answers import session_answer
 from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.own_checks import check
 from webapp.store.indexed_text import index_entries

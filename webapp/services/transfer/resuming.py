@@ -28,7 +28,7 @@ from webapp.services.context.pruned_view import view_items
 from webapp.services.context.transcript_view import copy_title, view_of
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import why_not_resumed
+from webapp.services.session.labels import why_not_resumed
 from webapp.services.session.session import Session
 from webapp.services.transfer.answers import Resumed
 from webapp.store.copies import CopyRow
