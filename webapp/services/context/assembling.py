@@ -1,32 +1,26 @@
 """The context as it is sent to the model: the pruned view within the usable tokens, valid in its wire format.
 
-Messages that arrived in the same format go out as the same objects, without the thoughts that belong to the context
-before its last change: newer Claude models refuse them. Faults (a call without its result) are repaired
-in the output and reported; the log is not touched. A list that cannot be made valid is refused. The same state gives
-the same bytes; reading changes nothing.
+Thoughts that belong to the context before its last change are left out: newer Claude models refuse them. Faults (a call
+without its result) are repaired in the output and reported; the log is not touched. The same state gives the same
+bytes; reading changes nothing.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
-from scoring.errors import InvalidList
 from scoring.formats import (
     FORMATS,
-    encode,
     is_bound_to_history,
     is_empty,
     native_format,
-    validate,
     with_wire_format,
     without_bound_thoughts,
 )
 from scoring.history import Features, rated, reads_keywords
-from scoring.messages import Message, Reasoning, Text
+from scoring.messages import Message, Text
 from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
 from scoring.tokens import TokenCounter, estimate_message_tokens
@@ -37,15 +31,12 @@ from webapp.services.context.answers import Context, ContextBudget, ContextSumma
 from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
 from webapp.services.context.sent_order import as_sent
+from webapp.services.context.wire_lists import WireList, wire_list
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import DEFAULT_MODEL, Session
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
 from webapp.store.sessions import SessionRow
-
-_NUMBER = re.compile(r"^message \d+: ")
-# A message is checked between two of these: alone it would begin and end the list.
-_ASKED = Message("user", (Text("?"),))
 
 
 class ContextService:
@@ -80,7 +71,7 @@ class ContextService:
                 _take_flat_texts(items, name)
             built, messages = self._built(session, items, name)
             changed_at = self._changed_at(session)
-        sent = _encoded(messages, items, row, name)
+        sent = wire_list(messages, items, row, name)
         return _answer(session, built, sent, name, changed_at)
 
     def _changed_at(self, session: Session) -> int:
@@ -122,15 +113,7 @@ class ContextService:
         return built, (Message("system", (Text(built.system_prompt),)), *built.messages)
 
 
-class _Encoded(NamedTuple):
-    """A message list in a wire format, the other fields of its body, and notes on rewritten messages."""
-
-    messages: list[Any]
-    envelope: dict[str, Any]
-    notes: list[str]
-
-
-def _answer(session: Session, built: BuiltContext, sent: _Encoded, name: str, changed_at: int) -> Context:
+def _answer(session: Session, built: BuiltContext, sent: WireList, name: str, changed_at: int) -> Context:
     """Return the encoded list with its sizes as shown."""
     limits, scale = session.limits, session.pruned.scale
     tokens = scale.shown(built.token_estimate)
@@ -168,31 +151,6 @@ def _answer(session: Session, built: BuiltContext, sent: _Encoded, name: str, ch
     )
 
 
-def _encoded(messages: Sequence[Message], items: Sequence[ViewItem], row: SessionRow, name: str) -> _Encoded:
-    """Return the messages in a wire format; those that arrived in it go out as they came, if they are valid.
-
-    Raises:
-        InvalidList: the list cannot be made valid for the format.
-    """
-    envelope = _envelope(row, name)
-    listed = None if envelope else _as_they_came(messages, items, name)
-    known = messages if listed is not None and _as_read(messages, items) else None
-    if listed is None:
-        listed = encode(messages, name, _into(row, name, envelope))
-    places = {id(s.message.wire): n for n, s in enumerate(items) if s.message.wire is not None}
-    faults, notes = _faults(listed, name, known), list[str]()
-    # If a fault of the list as a whole is left, every message that would be invalid by itself is rewritten.
-    for wrong in (set(faults), None):
-        if faults:
-            rewritten, notes = _rewritten(messages, places, name, wrong)
-            envelope = _envelope(row, name)
-            listed = encode(rewritten, name, _into(row, name, envelope))
-            faults = _faults(listed, name)
-    if faults:
-        raise InvalidList(validate(listed, name, ready=False))
-    return _Encoded(listed, envelope, [*_left_out(messages, places, name), *notes])
-
-
 def _format_of(row: SessionRow) -> str:
     """Return the format of a session's messages: the first that is unambiguous, else that of its agent or model."""
     known = AGENTS[row.source].wire_format if row.source in AGENTS else native_format(row.model)
@@ -225,74 +183,6 @@ def _without_thoughts_until(end: int, one: ViewItem, counter: TokenCounter) -> V
     tokens = estimate_message_tokens(message, counter)
     features = (lambda: read()._replace(tokens=tokens)) if read is not None else None
     return ViewItem(replace(item, message=message, tokens=tokens, features=features), one.row)
-
-
-def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
-    """Return the other fields of the body that the session's list came in, if the output has the same format."""
-    return dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
-
-
-def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the envelope that takes the system messages, or None if they stay in the list."""
-    bare = row.wire_format in (None, name) and not envelope
-    return None if bare and name == "openai" else envelope
-
-
-def _faults(listed: Sequence[Any], name: str, known: Sequence[Message] | None = None) -> list[str]:
-    """Return the problems of a list that is not about to be sent, without the numbers of its messages."""
-    return [_NUMBER.sub("", one) for one in validate(listed, name, ready=False, decoded=known)]
-
-
-def _left_out(messages: Sequence[Message], places: Mapping[int, int], name: str) -> list[str]:
-    """Return a note for each message of another format that has no content; thoughts are always left out."""
-    return [
-        f"message {places[id(m.wire)]}: empty; left out"
-        for m in messages
-        if m.wire is not None and m.wire.format != name and id(m.wire) in places
-        if is_empty(m) and not any(isinstance(p, Reasoning) for p in m.parts)
-    ]
-
-
-def _rewritten(
-    messages: Sequence[Message], places: Mapping[int, int], name: str, faults: Container[str] | None
-) -> tuple[list[Message], list[str]]:
-    """Return the messages, with those that have one of the `faults` rewritten, and a note for each of these.
-
-    `places` has the place in the pruned view of each wire object's message. Without `faults` any fault counts that a
-    message has if it is sent alone. A server may answer with objects that it would not accept: an empty list of calls,
-    content that is null.
-    """
-    out, notes = list(messages), list[str]()
-    for n, message in enumerate(messages):
-        if message.wire is None or message.wire.format != name:
-            continue
-        plain = message.to_rewrite()
-        around = [_ASKED] if faults is not None and 0 < n < len(messages) - 1 else []
-        own = _faults(encode([*around, message, *around], name), name)
-        new = _faults(encode([*around, plain, *around], name), name)
-        wrong = [one for one in own if one not in new and (faults is None or one in faults)]
-        if wrong and len(new) <= len(own):
-            out[n] = plain
-            done = "left out" if is_empty(plain) else "rewritten"
-            notes.append(f"message {places.get(id(message.wire), n)}: invalid in {name} ({wrong[0]}); {done}")
-    return out, notes
-
-
-def _as_they_came(messages: Sequence[Message], items: Sequence[ViewItem], name: str) -> list[Any] | None:
-    """Return the objects as they arrived, or None unless every message is unchanged and arrived in this format."""
-    untouched = {id(s.message) for s in items if s.untouched}
-    out: list[Any] = []
-    for message in messages:
-        if id(message) not in untouched or message.wire is None or message.wire.format != name:
-            return None
-        out.append(message.wire.value)
-    return out
-
-
-def _as_read(messages: Sequence[Message], items: Sequence[ViewItem]) -> bool:
-    """Return True if every message equals its wire object, so that `validate` need not decode the objects."""
-    known = {id(s.item.message) for s in items if s.as_read and not isinstance(s.item, Summary)}
-    return all(id(message) in known for message in messages)
 
 
 def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:

@@ -99,7 +99,7 @@ class TestContext:
             said.append(rest["decoded"])
             return validate(listed, name, **rest)
 
-        monkeypatch.setattr("webapp.services.context.assembling.validate", spy)
+        monkeypatch.setattr("webapp.services.context.wire_lists.validate", spy)
         app.context.get(session)
         app.context.get(session, "gemini")
         assert [m.text for m in said[0]] == ["a", "b", "c"]
@@ -236,13 +236,13 @@ class TestContext:
     def test_has_the_time_of_its_version(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # P9
         """An operation while the list is encoded is no part of it."""
         followed(app, *conversation(12))
-        before, encoded = app.context.get("s"), assembling._encoded
+        before, encoded = app.context.get("s"), assembling.wire_list
 
         def later(*of: Any) -> Any:
             app.operations.pin("s", mid(app, "s", 2))
             return encoded(*of)
 
-        monkeypatch.setattr(assembling, "_encoded", later)
+        monkeypatch.setattr(assembling, "wire_list", later)
         after = app.context.get("s")
         assert (after.version, after.as_of) == (before.version, before.as_of)
 
