@@ -30,6 +30,7 @@ from webapp.services.planning.analysis_ahead import AnalysisAhead
 from webapp.services.planning.heaviest import HeaviestGroups
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
+from webapp.services.planning.shown_plans import ShownPlans
 from webapp.services.planning.verdicts import VerdictRefresher, Verdicts
 from webapp.services.proxied.calls import Calls
 from webapp.services.proxied.followed import FollowedCalls
@@ -76,11 +77,12 @@ class App:
         self.store, self.bus = environment.store, environment.bus
         self.histories = histories = Histories(self.store)
         planning = Planning(environment, histories)
+        shown_plans = ShownPlans(environment, planning)
         self.analysis_ahead = AnalysisAhead(environment, histories)
         self.verdicts = Verdicts(environment, histories, planning)
         self.verdict_refresher = VerdictRefresher(self.verdicts)
         self.sessions = SessionService(environment, histories)
-        self.messages = Messages(environment, planning)
+        self.messages = Messages(environment, planning, shown_plans)
         self.heaviest = HeaviestGroups(environment, histories, planning)
         self.memory = MemoryService(environment)
         self.proposals = LearningProposals(environment)
@@ -89,7 +91,7 @@ class App:
         # Changes of contexts
         self.summarising = Summarising(environment, histories, writer)
         summaries = PlanSummaries(environment, self.summarising)
-        self.prunes = Prunes(environment, histories, planning, self.messages, summaries)
+        self.prunes = Prunes(environment, histories, planning, shown_plans, self.messages, summaries)
         self.operations = OperationService(environment, histories)
         self.overflow = Overflow(environment, histories, self.summarising)
         self.cold_caches = ColdCaches(environment)

@@ -15,6 +15,7 @@ from webapp.services.planning.answers import LogEntry, MessageFull, Page
 from webapp.services.planning.answers import Message as MessageAnswer
 from webapp.services.planning.message_rows import message_answer, out_answer, pending_answer
 from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.planning.shown_plans import ShownPlans
 from webapp.services.session.environment import Environment
 from webapp.services.session.replacements import with_replacement
 from webapp.services.session.session import Session
@@ -32,8 +33,9 @@ NEWEST = MessagesQuery()
 class Messages:
     """Reading messages."""
 
-    def __init__(self, environment: Environment, planning: Planning) -> None:
-        self._environment, self._store, self._planning = environment, environment.store, planning
+    def __init__(self, environment: Environment, planning: Planning, shown_plans: ShownPlans) -> None:
+        self._environment, self._store = environment, environment.store
+        self._planning, self._shown_plans = planning, shown_plans
 
     def page(self, session_id: str, asked: MessagesQuery = NEWEST) -> Page:
         """Return a page of messages, by default of the newest.
@@ -47,7 +49,7 @@ class Messages:
         """
         _check(asked)
         with self._planning.reading(session_id) as session:
-            shown = self._planning.recall_or_none(asked.plan_id, session) if asked.plan_id else None
+            shown = self._shown_plans.recall_or_none(asked.plan_id, session) if asked.plan_id else None
             planned = shown or self._planning.make(session)
             return self._page(session, planned, asked, plan_id=shown.id if shown is not None else None)
 

@@ -1,4 +1,4 @@
-"""Planning: plans over a session's pruned view: reads the data, lets `scoring` decide, remembers the answer.
+"""Planning: plans over a session's pruned view: reads the data, lets `scoring` decide, caches the plan.
 
 People see the tokens of the gauge, `scoring` plans in estimated tokens; `SessionPlan.scale` converts. The plan with
 the saved settings gives the fates in lists; it is made at most once a version.
@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from scoring.errors import InvalidSettings
 from scoring.history import History, reads_keywords, settings_for, text_of
 from scoring.planning import PrunePlan, Shortening, plan_prune, shortening, with_shortened
 from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
@@ -33,13 +28,7 @@ from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
 
-PLANS_KEPT = 64
 PLANS_OF_A_VIEW = 8
-# The time for which another worker can apply a plan that was shown.
-SHARED_SECONDS = 3600
-PLAN = "plan:"
-SESSION_CHANGED = "the session has changed since this plan was made; look at a new one"
-SETTINGS_CHANGED = "settings or limits have changed since this plan was made; look at a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +100,10 @@ class SessionPlan:
 
 
 class Planning:
-    """Makes plans and keeps the last ones that were shown."""
+    """Makes plans."""
 
     def __init__(self, environment: Environment, histories: Histories) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
-        self._plans: OrderedDict[str, SessionPlan] = OrderedDict()
-        self._lock = threading.Lock()
 
     def make(self, session: Session, inputs: PlanInputs = AS_SAVED, *, exactly: bool = False) -> SessionPlan:
         """Return a plan for the session as it is.
@@ -127,7 +114,7 @@ class Planning:
             InvalidSettings: the strategy is unknown, or a tried setting is invalid.
             Conflict: a pinned message is to be dropped.
         """
-        settings = asked = _asked(session, inputs.tried)
+        settings = asked = settings_with(session, inputs.tried)
         limits = session.limits_with(settings)
         scale = session.pruned.scale
         shown = limits.aim_tokens if inputs.max_tokens is None else inputs.max_tokens
@@ -207,69 +194,6 @@ class Planning:
                 chosen[position] = one
         return chosen
 
-    def remember(self, planned: SessionPlan) -> SessionPlan:
-        """Keep a plan that was shown, so that exactly that plan can be applied, by any worker."""
-        shared_values = self._environment.shared_values
-        if shared_values is not None:
-            kept = [planned.view.session, planned.version, asdict(planned.inputs), planned.digest()]
-            shared_values.put(PLAN + planned.id, orjson.dumps(kept), SHARED_SECONDS)
-        return self._keep(planned)
-
-    def _keep(self, planned: SessionPlan) -> SessionPlan:
-        with self._lock:
-            self._plans[planned.id] = planned
-            while len(self._plans) > PLANS_KEPT:
-                self._plans.popitem(last=False)
-        return planned
-
-    def recall(self, plan_id: str, session: Session) -> SessionPlan:
-        """Return the plan that was shown under this id.
-
-        Raises:
-            StalePlan: the session, its settings or its limits have changed since, or the plan is no longer kept.
-        """
-        with self._lock:
-            planned = self._plans.get(plan_id)
-        planned = planned or self._made_again(plan_id, session)
-        if planned is None or planned.view.session != session.key:
-            raise StalePlan("this plan is no longer known; look at a new one")
-        if planned.version != session.version:
-            raise StalePlan(SESSION_CHANGED)
-        if not _has_same_settings(planned, session):
-            raise StalePlan(SETTINGS_CHANGED)
-        return planned
-
-    def _made_again(self, plan_id: str, session: Session) -> SessionPlan | None:
-        """Return the plan that another worker showed, made of the same session and inputs; None if there is none.
-
-        Raises:
-            StalePlan: the session has changed since, or the plan would now be another.
-        """
-        shared_values = self._environment.shared_values
-        kept = shared_values.get(PLAN + plan_id) if shared_values is not None else None
-        if kept is None:
-            return None
-        key, version, inputs, digest = orjson.loads(kept)
-        if key != session.key:
-            return None
-        if version != session.version:
-            raise StalePlan(SESSION_CHANGED)
-        try:
-            planned = self.make(session, PlanInputs(**inputs), exactly=True)
-        except (InvalidSettings, Conflict) as error:
-            raise StalePlan(f"this plan can no longer be made, because {error}; look at a new one") from error
-        if planned.digest() != digest:
-            raise StalePlan(SETTINGS_CHANGED)
-        planned.id = plan_id
-        return self._keep(planned)
-
-    def recall_or_none(self, plan_id: str, session: Session) -> SessionPlan | None:
-        """Return the plan that was shown under this id if it still applies to the session."""
-        try:
-            return self.recall(plan_id, session)
-        except StalePlan:
-            return None
-
     def _rated(self, view: SessionHistory, lexicon: Lexicon) -> History:
         """Return the history with keyword ratings of this lexicon; texts are read only for messages without them."""
         stale = [i for i, f in enumerate(view.history.features) if f.lexicon != lexicon.digest]
@@ -306,18 +230,9 @@ def _cached(view: SessionHistory, name: Hashable, make: Callable[[], PrunePlan])
     return plan
 
 
-def _asked(session: Session, tried: Mapping[str, Any] | None) -> Settings:
+def settings_with(session: Session, tried: Mapping[str, Any] | None) -> Settings:
     """Return the session's settings with those that are tried on top."""
     return session.settings if tried is None else Settings.from_dict(tried, base=session.settings)
-
-
-def _has_same_settings(planned: SessionPlan, session: Session) -> bool:
-    """Return whether settings and limits still equal those of the plan."""
-    try:
-        settings = _asked(session, planned.inputs.tried)
-    except InvalidSettings:  # what was tried conflicts with what was saved since
-        return False
-    return settings == planned.asked and session.limits_with(settings) == planned.limits
 
 
 def _refuse_pinned(view: SessionHistory, drop: Collection[int], spare: Collection[int]) -> None:

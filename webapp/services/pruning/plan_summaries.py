@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
 from webapp.services.context.pruned_view import view_items
-from webapp.services.planning.answers import PlannedSummary
 from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.operation import ContextChange
@@ -49,22 +48,6 @@ class PlanSummaries:
     def has_model(self) -> bool:
         """Return True where a model writes summaries, which takes seconds."""
         return self._summarising.has_model
-
-    def shown(self, planned: SessionPlan) -> PlannedSummary | None:
-        """Return the summary of a plan before it is written, None if the plan has none."""
-        summary = planned.plan.summary
-        if summary is None:
-            return None
-        nos = [planned.view.nos[i] for i in summary.covers]
-        return PlannedSummary(
-            messages=len(nos),
-            first=nos[0],
-            last=nos[-1],
-            covered_tokens=planned.scale.part(summary.covered_tokens),
-            most_tokens=planned.scale.part(summary.tokens),
-            absorbed_tokens=planned.scale.part(summary.absorbed),
-            by_model=self.has_model,
-        )
 
     def prepare(
         self,

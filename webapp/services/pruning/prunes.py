@@ -1,4 +1,4 @@
-"""Pruning: the plan that is shown, and the plan that is applied.
+"""Pruning: showing a plan, and applying it.
 
 Gathers through `planning`, lets `scoring` decide, applies in one transaction, publishes after it. Where a
 plan asks for a summary, it is written first: a model may take minutes, and nothing is locked meanwhile. New
@@ -7,31 +7,24 @@ messages since then do not make it stale; any other change does.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from scoring.budget import utilization
-from scoring.history import task_type_of
 from scoring.planning import with_exact_tokens
-from scoring.signals import SIGNALS
-from webapp.agents.records import COMPACTION_SUMMARY
 from webapp.bodies import PlanBody, PruneBody
 from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
-from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
-from webapp.services.planning.cache_cost import cache_figures
+from webapp.services.planning.answers import Plan
 from webapp.services.planning.exact_tokens import counted_by, sent_messages
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import explain
-from webapp.services.planning.plan_groups import groups_of
-from webapp.services.planning.planning import SESSION_CHANGED, PlanInputs, Planning, SessionPlan
+from webapp.services.planning.planning import PlanInputs, Planning, SessionPlan
+from webapp.services.planning.shown_plans import SESSION_CHANGED, ShownPlans
+from webapp.services.pruning.plan_answers import PlanAnswers, why_nothing
 from webapp.services.pruning.plan_summaries import PlanSummaries, PreparedSummary, rejected_summaries
-from webapp.services.session.answers import Applied, Region
+from webapp.services.session.answers import Applied
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import regions_of
 from webapp.services.session.histories import Histories
-from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import ContextChange, pruned_event, reason_of
 from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
@@ -40,9 +33,6 @@ from webapp.services.session.session_answers import session_answer
 from webapp.services.session.stored_messages import message_with_id
 from webapp.services.summaries.summarising import only_summary, summarised_event
 from webapp.store.operations import Actor, Facts, OperationRow
-
-# The most rows of each kind that a plan shows; `messages.page` with the plan's id shows all of them.
-ROWS_SHOWN = 500
 
 
 class Prunes:
@@ -53,11 +43,13 @@ class Prunes:
         environment: Environment,
         histories: Histories,
         planning: Planning,
+        shown_plans: ShownPlans,
         messages: Messages,
         summaries: PlanSummaries,
     ) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
-        self._planning, self._messages, self._summaries = planning, messages, summaries
+        self._planning, self._shown_plans = planning, shown_plans
+        self._answers, self._summaries = PlanAnswers(self._store, messages, summaries), summaries
 
     # -- showing
 
@@ -80,11 +72,11 @@ class Prunes:
                 shorten=self._numbers(session, "shorten", wanted.shorten),
             )
             planned = self._planning.make(session, inputs, exactly=True)
-            self._planning.remember(planned)
+            self._shown_plans.remember(planned)
             saved = None
             if wanted.compare:  # for the same cut, if one was given
                 saved = self._planning.make(session, PlanInputs(max_tokens=wanted.max_tokens), exactly=True)
-            return self._answer(session, planned, saved, rows=0 if wanted.brief else ROWS_SHOWN)
+            return self._answers.of(session, planned, saved, brief=wanted.brief)
 
     def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> tuple[int, ...]:
         found = set()
@@ -94,91 +86,6 @@ class Prunes:
             except NotFound as error:
                 raise Invalid(str(error), f"{field}.{n}") from None
         return tuple(sorted(found))
-
-    def _answer(
-        self, session: Session, planned: SessionPlan, saved: SessionPlan | None, *, rows: int
-    ) -> Plan:
-        """Return a plan with at most so many `rows` of each list of messages."""
-        plan, scale, limits, nos = planned.plan, planned.scale, planned.limits, planned.view.nos
-        units = {planned.view.history.units.head[i] for i in plan.removed}
-        return Plan(
-            plan_id=planned.id,
-            session_id=session.id,
-            version=planned.version,
-            strategy=plan.strategy,
-            preset=planned.preset,
-            weights={name: planned.settings.weights.get(name, 0.0) for name in SIGNALS},
-            weights_of=_weighing_type(session, planned),
-            fresh_tail=planned.settings.fresh_tail,
-            own_settings=sorted(session.row.settings),
-            max_tokens=planned.max_tokens,
-            limit=limits.limit,
-            before=_fill(scale.tokens, limits.limit, session.pruned.messages),
-            after=_fill(planned.tokens_after, limits.limit, _messages_after(session, planned)),
-            regions_after=self._regions_after(session, planned, planned.tokens_after),
-            removed_count=len(plan.removed),
-            removed_units=len(units),
-            shortened_count=len(plan.shortened),
-            summary=self._summaries.shown(planned),
-            freed=planned.freed,
-            over_budget=self._over_budget(session, planned),
-            nothing_to_do=_why_nothing(planned),
-            groups=groups_of(planned),
-            removed=self._messages.rows(session.key, planned, [nos[i] for i in plan.removed[:rows]]),
-            shortened=self._messages.rows(session.key, planned, [nos[i] for i in plan.shortened[:rows]]),
-            kept=self._kept(session, planned) if rows else [],
-            cache=cache_figures(planned),
-            changed=None if saved is None else _changed(planned, saved),
-        )  # fmt: skip
-
-    def _regions_after(self, session: Session, planned: SessionPlan, after: int) -> list[Region]:
-        """Return the regions of the context after the plan; they add up to `after`."""
-        plan, history, totals = planned.plan, planned.view.history, session.pruned.totals
-        left = Counter({name: tokens for name, (tokens, _) in totals.items()})
-        summaries = set[int]()
-        if totals.get("summary", (0, 0))[1]:
-            summaries.update(
-                self._store.log.numbers(session.key, newest_first=False, kind=COMPACTION_SUMMARY)
-            )
-
-        def take(position: int, tokens: int) -> None:
-            kind = COMPACTION_SUMMARY if planned.view.nos[position] in summaries else "message"
-            left[region_of(history.roles[position], kind)] -= tokens
-
-        for i in plan.removed:
-            take(i, history.tokens[i])
-        for i in plan.shortened:
-            take(i, history.tokens[i] - plan.shortenings[i].tokens)
-        if plan.summary is not None:
-            left["summary"] += plan.summary.tokens - plan.summary.absorbed
-        estimates = {name: max(0, tokens) for name, tokens in left.items()}
-        return regions_of(session, planned.scale, estimates, after)
-
-    def _over_budget(self, session: Session, planned: SessionPlan) -> OverBudget | None:
-        """Return by how much the protected messages exceed the budget, None if they fit (B7)."""
-        plan, scale = planned.plan, planned.scale
-        if plan.over_budget is None:
-            return None
-        protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
-        return OverBudget(
-            protected_tokens=protected,
-            max_tokens=planned.max_tokens,
-            message=f"what is always kept takes {protected:,} tokens, more than the {planned.max_tokens:,} allowed",
-            usable=session.usable_shown,
-            emergency=session.can_be_relieved,
-        )
-
-    def _kept(self, session: Session, planned: SessionPlan) -> list[Kept]:
-        plan, view = planned.plan, planned.view
-        some = {view.nos[i]: i for i in plan.kept[-ROWS_SHOWN:]}
-        found = self._store.log.messages(session.key, list(some))
-        return [
-            Kept(
-                id=found[no].mid, number=no, fate=plan.fate(i), reason=plan.reason(i),
-                tokens=planned.scale.part(view.history.tokens[i]), score=round(plan.scores[i], 2),
-            )
-            for no, i in some.items() if no in found
-        ]  # fmt: skip
 
     # -- applying
 
@@ -195,11 +102,11 @@ class Prunes:
             with self._store.read():
                 session = Session.load(self._environment, session_id)
                 if wanted.plan_id:
-                    planned = self._planning.recall(wanted.plan_id, session)
+                    planned = self._shown_plans.recall(wanted.plan_id, session)
                 else:
                     inputs = PlanInputs(max_tokens=wanted.max_tokens, strategy=wanted.strategy)
                     planned = self._planning.make(session, inputs)
-            if (why := _why_nothing(planned)) is not None:
+            if (why := why_nothing(planned)) is not None:
                 raise Conflict(why)
             if planned.plan.summary is None or not self._summaries.has_model:
                 return self.apply_plan(planned, self._summaries.prepare(session, planned), "user")
@@ -290,37 +197,3 @@ def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
         view.nos[i]: Replacement(one.tokens, {r.call_id: r.text for r in one.apply(message(i)).results}).text
         for i, one in (dict(base.shortenings) | by_hand).items()
     }
-
-
-def _weighing_type(session: Session, planned: SessionPlan) -> str | None:
-    """Return the task type whose own weights a plan was made with; None for the common weights."""
-    name = task_type_of(planned.asked, session.state.facts)
-    return name if planned.asked.task_types.of(name).weights is not None else None
-
-
-def _fill(tokens: int, limit: int, messages: int) -> Fill:
-    return Fill(tokens=tokens, utilization=utilization(tokens, limit), messages=messages)
-
-
-def _messages_after(session: Session, planned: SessionPlan) -> int:
-    """Return the messages and summaries afterwards; a new summary replaces all earlier ones."""
-    summaries = 1 if planned.plan.summary is not None else session.pruned.messages - planned.size
-    return planned.size - len(planned.plan.removed) + summaries
-
-
-def _why_nothing(planned: SessionPlan) -> str | None:
-    if planned.plan.removed or planned.plan.shortened:
-        return None
-    if planned.size == 0:
-        return "the context is empty"
-    if planned.chosen:
-        return "none of the chosen messages can be dropped or shortened: system messages and the last message stay"
-    if planned.plan.over_budget is not None:
-        return "everything in the context is protected"
-    return f"the context is within the {planned.max_tokens:,} tokens already"
-
-
-def _changed(planned: SessionPlan, saved: SessionPlan) -> int:
-    size = min(planned.size, saved.size)
-    here, there = planned.plan, saved.plan
-    return sum(here.fate(i) != there.fate(i) for i in range(size))

@@ -14,7 +14,7 @@ from tests.webapp.building import call, conversation, followed, managed, mid, re
 from webapp.app import App
 from webapp.bodies import ModelRow, PlanBody, PruneBody
 from webapp.errors import Invalid
-from webapp.services.context import assembling
+from webapp.services.context import assembling, wire_lists
 
 
 def thoughtful(n: int) -> list[dict[str, Any]]:
@@ -236,7 +236,7 @@ class TestContext:
     def test_has_the_time_of_its_version(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # P9
         """An operation while the list is encoded is no part of it."""
         followed(app, *conversation(12))
-        before, encoded = app.context.get("s"), assembling.wire_list
+        before, encoded = app.context.get("s"), wire_lists.wire_list
 
         def later(*of: Any) -> Any:
             app.operations.pin("s", mid(app, "s", 2))

@@ -10,7 +10,8 @@ from tests.webapp.building import call, conversation, entry, followed, result, s
 from webapp.app import App
 from webapp.bodies import MessagesQuery, ModelRow, PlanBody, PruneBody, SessionChange
 from webapp.errors import StalePlan
-from webapp.services.planning.planning import PLANS_KEPT, PlanInputs, Planning
+from webapp.services.planning.planning import PlanInputs, Planning
+from webapp.services.planning.shown_plans import PLANS_KEPT
 from webapp.services.session.session import Session
 
 

@@ -151,7 +151,9 @@ def by_a_model(app: App, write: SummaryWriter) -> BackgroundSummaries:
     summarising = Summarising(app.environment, app.histories, write)
     plan_summaries = PlanSummaries(app.environment, summarising)
     planning = app.prunes._planning
-    prunes = Prunes(app.environment, app.histories, planning, app.messages, plan_summaries)
+    prunes = Prunes(
+        app.environment, app.histories, planning, app.prunes._shown_plans, app.messages, plan_summaries
+    )
     ours = AutomaticPruning(
         app.environment, app.histories, planning, prunes, plan_summaries, app.overflow, app.cold_caches
     )

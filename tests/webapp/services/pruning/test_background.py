@@ -166,7 +166,9 @@ def by_summary(app: App, write: SummaryWriter) -> tuple[Prunes, str]:
     app.sessions.patch("s", SessionChange(settings={"strategy": "summarise"}))
     summaries = PlanSummaries(app.environment, Summarising(app.environment, app.histories, write))
     planning = app.prunes._planning
-    prunes = Prunes(app.environment, app.histories, planning, app.messages, summaries)
+    prunes = Prunes(
+        app.environment, app.histories, planning, app.prunes._shown_plans, app.messages, summaries
+    )
     plan = prunes.plan("s", PlanBody(max_tokens=app.sessions.get("s").pruned.tokens // 2))
     assert plan.summary is not None
     return prunes, plan.plan_id

@@ -56,7 +56,9 @@ class Model:
 def prunes_by(app: App, model: Model) -> Prunes:
     """Return a prune service whose summaries a model writes."""
     summaries = PlanSummaries(app.environment, Summarising(app.environment, app.histories, model))
-    return Prunes(app.environment, app.histories, app.prunes._planning, app.messages, summaries)
+    return Prunes(
+        app.environment, app.histories, app.prunes._planning, app.prunes._shown_plans, app.messages, summaries
+    )
 
 
 class TestAPlan:

@@ -215,7 +215,7 @@ class TestApply:
         """Neither when it is chosen, nor if the session comes back while its summary is written."""
         followed(app, *conversation(10))
         plan = app.prunes.plan("s", PlanBody(max_tokens=500))
-        planned = app.prunes._planning.recall(plan.plan_id, Session.load(app.environment, "s"))
+        planned = app.prunes._shown_plans.recall(plan.plan_id, Session.load(app.environment, "s"))
         app.sessions.delete("s")
         app.ingest.ensure("s", "claude-code", asked=True)
         followed(app, *conversation(10))
