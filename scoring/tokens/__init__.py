@@ -3,7 +3,6 @@
 from scoring.tokens.calibration import (
     GREATEST_FACTOR,
     LEAST_FACTOR,
-    STEADY_SHARE,
     Calibration,
     Certainty,
 )
@@ -23,6 +22,7 @@ from scoring.tokens.counting import (
 )
 from scoring.tokens.families import FAMILIES, OTHER, Family
 from scoring.tokens.overheads import Overheads, Traits, expected
+from scoring.tokens.reports import STEADY_SHARE, InputReport, judge_report
 from scoring.tokens.sums import RUNS, Run, is_sum, unseen_of_sums
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "Calibration",
     "Certainty",
     "Family",
+    "InputReport",
     "ModelCounter",
     "Overheads",
     "Run",
@@ -50,6 +51,7 @@ __all__ = [
     "estimate_tool_tokens",
     "expected",
     "is_sum",
+    "judge_report",
     "part_tokens",
     "schema_of",
     "unseen_of_sums",

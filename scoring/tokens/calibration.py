@@ -19,7 +19,6 @@ from statistics import median
 from typing import Any, Literal, TypeVar
 
 Certainty = Literal["exact", "calibrated", "estimated"]
-Judgement = Literal["fits", "foreign", "fell", "behind"]
 Name = TypeVar("Name")
 # Between two calls: the estimated tokens that were added, and the real growth of the context.
 Sample = tuple[int, int]
@@ -34,58 +33,52 @@ MOST_EXTRA = 1_000
 # Reported output below this share of its own text's estimate is not believed.
 BELIEVED_OUTPUT_SHARE = 0.6
 SMALL_ANSWER = 10  # in smaller answers the frame around the text is larger than the text
-# A report below this share of the tokens that were surely sent does not belong to this conversation: it is of a title
-# made on the side, or of a program that leaves out cached tokens. Contexts below FALSE_FROM tokens are not judged, and
-# those below UNSEEN_FROM only by their text: most of such a context is not in the log, and a compaction or another set
-# of tools changes it. No report in the real sessions is below a share of 0.92.
-FALSE_SHARE, FALSE_FROM, UNSEEN_FROM = 0.4, 200, 2_000
-# In a context that nobody but us removes anything from, tokenizers alone make a report smaller than the estimate: the
-# whole text is at least STEADY_SHARE of it, what was added since the last report at least GROWN_SHARE. A part of
-# the last report that is in no message counts only if the program may have left out its cached tokens.
-STEADY_SHARE, TEXT_SHARE, GROWN_SHARE = 0.6, 0.85, 0.5
-# If real input falls by more than LOST_FALL tokens, or is below the expected size by more than LOST_LEAST tokens and
-# more than a share of the growth, the agent has removed something from its context.
-LOST_FALL, LOST_LEAST, LOST_SHARE = 500, 3_000, 0.4
 # Hidden tokens of two calls in a row are expected again if the smaller is at least this share of the larger.
 ALIKE_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The calibration of one session. Tokens throughout; "here" is the stretch since the last compaction.
-
-    `prior` is the factor to expect without real usage: 1, unless the messages were counted for another model.
-    `known`: `factor` and `unseen` come from the real usage of `calls` calls, `compactions` of them the first after a
-    compaction.
-    `second` and `restored`: what the agent adds to the messages we see in the session's second call, and in the first
-    after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
-    `anchor_estimate` those of the context right after its answer, all None or 0 before the first call here.
-    `previous`: the calibration before the last call, with which a further report of that call is read; None before the
-    first here. `believed`: the answer's reported size counts. `broken`: something left the context since. `waiting`:
-    what the agent will add to the next call by its own rules (`expecting`).
-    """
+    """The calibration of one session, in tokens; "here" is the stretch since the last compaction."""
 
     factor: float = 1.0
+    """The real tokens of one that is estimated."""
     prior: float = 1.0
+    """The factor to expect without real usage: 1, unless the messages were counted for another model."""
     extra: int = 0
+    """Tokens that each further call adds and no message shows."""
     unseen: int = 0
+    """The part of every call that is outside the transcript."""
     second: int = 0
+    """Tokens that the agent adds, unseen, in the session's second call."""
     restored: int = 0
+    """Tokens that the agent adds, unseen, in the first call after a compaction."""
     known: bool = False
+    """`factor` and `unseen` come from real usage."""
     calls: int = 0
+    """The calls whose usage was reported."""
     compactions: int = 0
+    """Those of them that were the first after a compaction."""
     compacted: bool = False
+    """No call was reported since the last compaction."""
     call: str = ""
+    """The last call, and the `model` that answered it."""
     model: str = ""
     input_real: int | None = None
+    """The input of the last call here, None before the first; our estimate of it is `input_estimate`."""
     input_estimate: int = 0
     anchor_real: int | None = None
+    """The context right after the answer of that call; our estimate of it is `anchor_estimate`."""
     anchor_estimate: int = 0
     believed: bool = False
+    """The reported size of that answer counts."""
     broken: bool = False
+    """Something left the context, or came back, since that call."""
     waiting: int = 0
+    """Tokens that the agent will add to the next call by its own rules (`expecting`)."""
     samples: tuple[Sample, ...] = ()
     previous: Calibration | None = None
+    """The calibration before the last call here, with which a further report of that call is read."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as JSON-ready data."""
@@ -177,76 +170,9 @@ def is_believed(calibration: Calibration, output: int, estimate_own: int) -> boo
     return output >= BELIEVED_OUTPUT_SHARE * calibration.factor * estimate_own - SMALL_ANSWER
 
 
-def judge_report(
-    calibration: Calibration,
-    real_input: int,
-    estimate_before: int,
-    surely_sent: int,
-    *,
-    steady: bool = False,
-    whole: bool = True,
-    model: str = "",
-    least_share: float = STEADY_SHARE,
-) -> tuple[Judgement, int]:
-    """Return the judgement on a report of `real_input` tokens, and by how many tokens it is below the expected size.
-
-    `surely_sent` is the part of `estimate_before` that no agent removes by itself. `steady`: nothing leaves the
-    context unless we take it out (a managed session). `whole`: the report includes cached tokens for certain. `model`
-    answered the call. `least_share` is the smallest share of its estimate that a text can take. "foreign": the report
-    cannot belong to this conversation and changes nothing (X11). "fell" and "behind": the agent has removed something
-    from its context (X24). Real input that fell is certain; real input behind the expectation may be due to a wrong
-    estimate.
-    """
-    same_model = not (model and calibration.model) or model == calibration.model
-    if steady and same_model:
-        least = _least_steady(calibration, estimate_before, surely_sent, least_share, whole=whole)
-        if real_input < least:
-            return "foreign", 0
-    if not (steady or calibration.known) and real_input < least_share * calibration.factor * surely_sent:
-        return "foreign", 0  # an agent sends more than the text: a system prompt and tools
-    expected, _ = total(calibration, estimate_before)
-    kept = calibration.factor * (estimate_before - surely_sent)
-    # The reported size of an answer includes reasoning that may not be sent again; only its text is certain.
-    # A compaction takes what no message has too, such as a document that was counted as too little.
-    text = (0 if calibration.compacted else calibration.unseen) + calibration.factor * estimate_before
-    least = max(
-        0.0, (min(expected, text) if calibration.known else calibration.factor * estimate_before) - kept
-    )
-    if least < UNSEEN_FROM:
-        least = min(least, calibration.factor * surely_sent)
-    if least >= FALSE_FROM and real_input < FALSE_SHARE * least:
-        return "foreign", 0
-    if (
-        calibration.anchor_real is None
-        or calibration.input_real is None
-        or calibration.broken
-        or not same_model
-    ):
-        return "fits", 0
-    behind = expected - real_input
-    if estimate_before >= calibration.input_estimate and calibration.input_real - real_input > LOST_FALL:
-        return "fell", behind
-    return (
-        ("behind", behind)
-        if behind > max(LOST_LEAST, LOST_SHARE * (expected - calibration.input_real))
-        else ("fits", 0)
-    )
-
-
-def _least_steady(
-    calibration: Calibration, estimate_before: int, surely_sent: int, share: float, *, whole: bool
-) -> float:
-    """Return the least input of a call whose context nobody but us removes anything from; 0 if it is too small."""
-    if surely_sent < FALSE_FROM:
-        return 0.0
-    text = share * calibration.factor * surely_sent
-    last, before, unsure = calibration.input_real, calibration.input_estimate, estimate_before - surely_sent
-    if last is None or calibration.broken or estimate_before < before:
-        return text
-    base = min(last, TEXT_SHARE * calibration.factor * max(0, before - unsure))
-    if not whole and not unsure:
-        base = last
-    return max(text, base + GROWN_SHARE * calibration.factor * max(0, surely_sent - before))
+def is_of_same_model(calibration: Calibration, model: str) -> bool:
+    """Return whether the model of a call also answered the last one; True if either is not named."""
+    return not (model and calibration.model) or model == calibration.model
 
 
 def _learned(calibration: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
@@ -264,7 +190,7 @@ def _learned(calibration: Calibration, real_input: int, estimate_before: int, mo
             restored=max(0, more),
             compactions=calibration.compactions + 1,
         )
-    if calibration.broken or (model and calibration.model and model != calibration.model):
+    if calibration.broken or not is_of_same_model(calibration, model):
         return calibration
     estimate, real = calibration.input_estimate, calibration.input_real
     if calibration.believed:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, floor, sqrt
 
-from scoring.tokens.calibration import STEADY_SHARE
+from scoring.tokens.reports import STEADY_SHARE
 
 ImageRule = Callable[[int, int], int]  # width and height in pixels -> tokens
 # A page of a PDF is sent as its text and a picture of it (platform.claude.com and developers.openai.com, PDF files).

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.tokens import InputReport, judge_report
 from scoring.tokens.calibration import (
     MOST_EXTRA,
     PRIOR_CALLS,
@@ -19,7 +20,6 @@ from scoring.tokens.calibration import (
     after_unreported_call,
     counted_for,
     expecting,
-    judge_report,
     observe,
     split,
     total,
@@ -265,32 +265,32 @@ class TestAReport:
 
     def test_cannot_name_fewer_tokens_than_a_fraction_of_what_was_sent(self) -> None:  # X11
         """At the first call, and later: cached tokens left out, or a title made on the side."""
-        assert judge_report(Calibration(unseen=0), 12, 20_000, 20_000) == ("foreign", 0)
+        assert judge_report(Calibration(unseen=0), InputReport(12, 20_000, 20_000)) == ("foreign", 0)
         known, estimate = followed(6, 1.1)
-        assert judge_report(known, 400, estimate, estimate) == ("foreign", 0)
+        assert judge_report(known, InputReport(400, estimate, estimate)) == ("foreign", 0)
 
     def test_is_believed_where_an_answers_thoughts_were_not_sent_again(self) -> None:  # X11
         """The answer was reported with them; less than what it took out of the context is no false report."""
         known = observe(Calibration(unseen=0), 100, 5_200, 100, 200)
-        assert judge_report(known, 350, 350, 350)[0] != "foreign"
+        assert judge_report(known, InputReport(350, 350, 350))[0] != "foreign"
 
     def test_is_believed_of_a_small_context(self) -> None:
         """It tells nothing, unless an agent made the call: it sends more than the text from the first one on."""
-        assert judge_report(Calibration(unseen=0), 12, 150, 150, steady=True) == ("fits", 0)
-        assert judge_report(Calibration(unseen=0), 12, 150, 150) == ("foreign", 0)
+        assert judge_report(Calibration(unseen=0), InputReport(12, 150, 150, steady=True)) == ("fits", 0)
+        assert judge_report(Calibration(unseen=0), InputReport(12, 150, 150)) == ("foreign", 0)
 
     def test_of_a_short_session_is_held_against_its_text_alone(self) -> None:  # X11
         """Most of it is not in the log, and may have become less."""
         known = observe(Calibration(unseen=0), 1_000, 40, 10, 90)
-        assert judge_report(known, 400, 100, 100)[0] != "foreign"
-        assert judge_report(known, 100, 600, 600) == ("foreign", 0)
+        assert judge_report(known, InputReport(400, 100, 100))[0] != "foreign"
+        assert judge_report(known, InputReport(100, 600, 600)) == ("foreign", 0)
 
     @pytest.mark.parametrize(("less", "verdict"), [(400, "fits"), (2_000, "fell")])
     def test_tells_of_a_fall_that_nothing_explains(self, less: int, verdict: str) -> None:  # X24
         """The agent has taken something out of its context."""
         known, estimate = followed(6, 1.0)
         real = (known.input_real or 0) - less
-        found, behind = judge_report(known, real, estimate, estimate // 2)
+        found, behind = judge_report(known, InputReport(real, estimate, estimate // 2))
         assert found == verdict
         assert behind == (total(known, estimate)[0] - real if verdict == "fell" else 0)
 
@@ -299,15 +299,18 @@ class TestAReport:
         """More than an estimate errs."""
         known, estimate = followed(6, 1.0)
         real = total(known, estimate)[0] + grown
-        assert judge_report(known, real, estimate + 10_000, 0)[0] == verdict
+        assert judge_report(known, InputReport(real, estimate + 10_000, 0))[0] == verdict
 
     def test_of_a_smaller_tokenizer_is_no_clearing(self) -> None:  # X24
         """Another model counts the same context as fewer tokens."""
         known, estimate = followed(6, 1.0)
         named = observe(known, total(known, estimate)[0], 50, estimate, 40, call="a", model="one")
         real = (named.input_real or 0) - 2_000
-        assert judge_report(named, real, estimate + 40, estimate // 2, model="one")[0] == "fell"
-        assert judge_report(named, real, estimate + 40, estimate // 2, model="two") == ("fits", 0)
+        assert judge_report(named, InputReport(real, estimate + 40, estimate // 2, model="one"))[0] == "fell"
+        assert judge_report(named, InputReport(real, estimate + 40, estimate // 2, model="two")) == (
+            "fits",
+            0,
+        )
 
     def test_that_teaches_nothing_moves_the_anchor(self) -> None:  # X24
         """A clearing is no growth to learn from."""
@@ -348,15 +351,15 @@ class TestACompaction:
         """A document that the first call sent is gone too: a smaller report is true, and is what comes next time."""
         first = observe(Calibration(), 150_000, 2_000, 20, 2_000, call="c1")
         after = after_compaction(first)
-        assert judge_report(after, 19_000, 30, 30) == ("fits", 0)
+        assert judge_report(after, InputReport(19_000, 30, 30)) == ("fits", 0)
         then = observe(after, 19_000, 50, 30, 50, call="c2")
-        assert judge_report(then, 19_100, 100, 100) == ("fits", 0)
+        assert judge_report(then, InputReport(19_100, 100, 100)) == ("fits", 0)
         assert total(after_compaction(then), 30)[0] == 19_000
 
     def test_leaves_its_own_text_in_the_context(self) -> None:  # X11
         """A report of less than what is written down is false as before."""
         known, _ = followed(12, 1.0)
-        assert judge_report(after_compaction(known), 900, 3_000, 3_000) == ("foreign", 0)
+        assert judge_report(after_compaction(known), InputReport(900, 3_000, 3_000)) == ("foreign", 0)
 
     def test_is_no_growth(self) -> None:
         """The first call after it adds no sample."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scoring.messages import Media, Message, Reasoning
 from scoring.models import largest_call
-from scoring.tokens import calibration, part_tokens
+from scoring.tokens import STEADY_SHARE, InputReport, calibration, judge_report, part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.records import Usage, UsageReport
 from webapp.services.session.session import Session
@@ -81,11 +81,16 @@ class CallReports:
             return
         if real <= 0:
             return
-        verdict, lost = calibration.judge_report(
-            before_call, real, call.before, self._surely_sent(call.before),
-            steady=not self._row.followed, whole=usage.whole, model=call.model or self._row.model or "",
-            least_share=self._session.least_share if state.answered <= call.own else calibration.STEADY_SHARE,
-        )  # fmt: skip
+        report = InputReport(
+            real,
+            call.before,
+            self._surely_sent(call.before),
+            steady=not self._row.followed,
+            whole=usage.whole,
+            model=call.model or self._row.model or "",
+            least_share=self._session.least_share if state.answered <= call.own else STEADY_SHARE,
+        )
+        verdict, lost = judge_report(before_call, report)
         if verdict == "foreign":
             state.set_report_aside(call.key, sent)
             return
