@@ -7,7 +7,8 @@ budget (`scoring.planning.protection`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from scoring.history import (
@@ -38,36 +39,34 @@ Outcome = tuple[int, int, str, bool]
 
 
 class Guards(NamedTuple):
-    """Positions of guarded messages by reason; `rules` and `steps` newest first, rules that forbid before others.
+    """Positions of guarded messages by reason; a pair is an old position and that of what replaces or answers it."""
 
-    `corrections` are messages in which users take back what they said, and `lacking` those in which they say what they
-    do not know or have, newest first; `spoken` are the messages that users wrote themselves, `plan` is the newest list
-    of steps, `old_plans` pairs lists of steps, and lists that an output only acknowledges, with the newest one of the
-    same tool, `steps` are the newest changes of single steps after `plan`. `resolved` maps failures to the newest
-    outcome of the same act, which is none. `taken_back` pairs edits with later ones that removed lines of theirs,
-    `answered` questions of the model with the user's answer, `replaced` statements of the model, and rules of users,
-    with later ones that revise or lift them.
-    """
-
-    spoken: list[int]
-    task: list[int]
-    rules: list[int]
-    corrections: list[int]
-    lacking: list[int]
-    plan: int | None
-    old_plans: list[tuple[int, int]]
-    steps: list[int]
-    errors: list[int]
-    resolved: dict[int, int]
-    taken_back: Collection[tuple[int, int]]
-    answered: Collection[tuple[int, int]]
-    replaced: Collection[tuple[int, int]]
-    statement: int | None
-
-    @classmethod
-    def none(cls, history: History) -> Guards:
-        """Return empty guards; all user messages count as written by users themselves."""
-        return cls(history.own_words, [], [], [], [], None, [], [], [], {}, (), (), (), None)
+    spoken: Sequence[int]
+    """The messages that users wrote themselves."""
+    task: Sequence[int] = ()
+    rules: Sequence[int] = ()
+    """Those that forbid something first, each kind newest first."""
+    corrections: Sequence[int] = ()
+    """Messages in which users take back what they said, newest first."""
+    lacking: Sequence[int] = ()
+    """Messages in which users say what they do not know or have, newest first."""
+    plan: int | None = None
+    """The newest list of steps."""
+    old_plans: Sequence[tuple[int, int]] = ()
+    """Lists of steps, and lists that an output only acknowledges, with the newest one of the same tool."""
+    steps: Sequence[int] = ()
+    """The newest changes of single steps after `plan`, newest first."""
+    errors: Sequence[int] = ()
+    resolved: Mapping[int, int] = MappingProxyType({})
+    """Failures with the newest outcome of the same act, which is none."""
+    taken_back: Collection[tuple[int, int]] = ()
+    """Edits with later ones that removed lines of theirs."""
+    answered: Collection[tuple[int, int]] = ()
+    """Questions of the model with the user's answer."""
+    replaced: Collection[tuple[int, int]] = ()
+    """Statements of the model, and rules of users, with later ones that revise or lift them."""
+    statement: int | None = None
+    """The model's last statement in words."""
 
 
 def find(history: History) -> Guards:
@@ -78,24 +77,23 @@ def find(history: History) -> Guards:
     newest = plans[-1][0] if plans else None
     outcomes = [(at, call.act, call.kind, failed) for _, call, at, failed in history.outcomes()]
     conversation = _is_conversation(history, spoken)
-    rules = _rules(speech, spoken, STRICT if conversation else RULE)
     lifted = list(lifted_rules(history, spoken))
     lifting = {newer for _, newer in lifted}
     return Guards(
-        spoken,
-        [] if conversation else _task(history, spoken),
-        rules,
-        [p for p in reversed(spoken) if CORRECTION in speech[p] or p in lifting],
-        [] if conversation else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
-        newest,
-        _replaced(plans) + _replaced(_lists(history, outcomes)),
-        [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
-        _errors(history, outcomes),
-        _resolved(outcomes),
-        taken_back(history),
-        [(p - 1, p) for p in spoken if p and QUESTION in speech[p - 1]],
-        [*replaced_statements(history), *lifted],
-        _statement(history, speech),
+        spoken=spoken,
+        task=[] if conversation else _task(history, spoken),
+        rules=_rules(speech, spoken, STRICT if conversation else RULE),
+        corrections=[p for p in reversed(spoken) if CORRECTION in speech[p] or p in lifting],
+        lacking=[] if conversation else [p for p in reversed(spoken) if ABOUT_ONESELF in speech[p]],
+        plan=newest,
+        old_plans=_replaced(plans) + _replaced(_lists(history, outcomes)),
+        steps=[p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
+        errors=_errors(history, outcomes),
+        resolved=_resolved(outcomes),
+        taken_back=taken_back(history),
+        answered=[(p - 1, p) for p in spoken if p and QUESTION in speech[p - 1]],
+        replaced=[*replaced_statements(history), *lifted],
+        statement=_statement(history, speech),
     )
 
 

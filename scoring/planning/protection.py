@@ -10,7 +10,7 @@ the first cause below that applies. It is kept whole, except the units that a st
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -83,12 +83,7 @@ def protect(
     """
     head = history.units.head
     protected = _Protected(history, {head[p] for p in drop} - {head[p] for p in spare})
-    always = protected.add("system", history.systems)
-    always += protected.add("last_unit", _last(history, 1))
-    always += protected.add("pinned", history.pinned)
-    always += protected.add("spared", spare)
-    always += protected.add("compaction", protected.not_dropped(history.compactions[-1:]))
-    always += protected.add("fresh_tail", protected.not_dropped(_last(history, settings.fresh_tail)))
+    always = protected.add_always_kept(spare, settings.fresh_tail)
     room = max_tokens - always
     last_user = history.own_words[-1:]
     left_out = None
@@ -96,7 +91,7 @@ def protect(
         left_out = last_user[0]
     else:
         room -= protected.add("last_user", last_user)
-    guards = find(history) if settings.guarded_percent else Guards.none(history)
+    guards = find(history) if settings.guarded_percent else Guards(history.own_words)
     # If a program answers in a user's place, the last message that users wrote themselves is often the task.
     own = protected.not_dropped(guards.spoken[-1:])
     if own and protected.cost(own[0]) <= room:
@@ -110,19 +105,14 @@ def protect(
     room -= protected.add("question", questions)
     share.left = max(share.left, int(whole_share * (LEAST_FOR_ERRORS if guards.errors else LEAST_GUARDED)))
     guarded = share.guard(guards, room)
-    outdated: dict[int, set[int]] = {}
-    pairs = chain(
-        guards.old_plans,
-        guards.resolved.items(),
-        guards.taken_back,
-        guards.replaced,
-        _long_answers(history, guards),
-    )
-    for old, new in pairs:
-        if head[old] != head[new]:
-            outdated.setdefault(head[old], set()).add(head[new])
     return Protection(
-        protected.causes, always, max_tokens - room, left_out, guarded, min(share.left, room), outdated
+        causes=protected.causes,
+        always_tokens=always,
+        tokens=max_tokens - room,
+        last_user_left_out=left_out,
+        guarded=guarded,
+        guarded_room=min(share.left, room),
+        outdated=_outdated(history, guards),
     )
 
 
@@ -132,6 +122,16 @@ class _Protected:
     def __init__(self, history: History, dropped: Collection[int]) -> None:
         self.history, self.dropped = history, dropped
         self.causes: dict[int, str] = {}
+
+    def add_always_kept(self, spare: Iterable[int], fresh_tail: int) -> int:
+        """Protect what is always kept, whatever it costs; return its tokens."""
+        history = self.history
+        tokens = self.add("system", history.systems)
+        tokens += self.add("last_unit", _last(history, 1))
+        tokens += self.add("pinned", history.pinned)
+        tokens += self.add("spared", spare)
+        tokens += self.add("compaction", self.not_dropped(history.compactions[-1:]))
+        return tokens + self.add("fresh_tail", self.not_dropped(_last(history, fresh_tail)))
 
     def add(self, cause: str, positions: Iterable[int]) -> int:
         """Protect the units of these positions that are not protected yet; return their tokens."""
@@ -190,7 +190,7 @@ class _Share:
         plan = [] if guards.plan is None else [guards.plan]
         for cause, positions in (
             ("error", guards.errors),
-            ("plan", plan + guards.steps),
+            ("plan", [*plan, *guards.steps]),
             ("answer", answer),
             ("statement", statement),
         ):
@@ -219,9 +219,17 @@ class _Share:
             self._protected.add("question", [question])
 
 
-def _long_answers(history: History, guards: Guards) -> Iterator[tuple[int, int]]:
-    """Yield the answered questions with their answers; short answers are taken together with their question anyway."""
-    return (pair for pair in guards.answered if question_of(history, pair[1]) is None)
+def _outdated(history: History, guards: Guards) -> dict[int, set[int]]:
+    """Return the heads of units that later ones replace or answer, each with the heads of those."""
+    # A short answer is taken together with its question anyway.
+    answered = (pair for pair in guards.answered if question_of(history, pair[1]) is None)
+    head, found = history.units.head, dict[int, set[int]]()
+    for old, new in chain(
+        guards.old_plans, guards.resolved.items(), guards.taken_back, guards.replaced, answered
+    ):
+        if head[old] != head[new]:
+            found.setdefault(head[old], set()).add(head[new])
+    return found
 
 
 def _last(history: History, count: int) -> range:
@@ -247,14 +255,13 @@ def _user_words(
     Messages protected for another cause count against the cap too, because it limits the user's share of a context.
     """
     history, causes, spoken = protected.history, protected.causes, guards.spoken
-    replaced = dict(guards.replaced)
     cap = min(settings.user_words_tokens, int(max_tokens * settings.user_words_percent / 100))
     few = len(spoken) * 100 <= settings.user_words_messages_percent * len(history)
+    if cap <= 0 or not spoken or not few:
+        return [], []
+    replaced, first = dict(guards.replaced), spoken[0]
     taken: list[int] = []
     questions: list[int] = []
-    if cap <= 0 or not spoken or not few:
-        return taken, questions
-    first = spoken[0]
     seen: set[int] = set()
     head, costs = history.units.head, history.unit_tokens
     if costs[head[first]] > max_tokens * FIRST_USER_SHARE:
