@@ -27,6 +27,10 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+# More arguments than these are passed by their names. The table of models has a heading; features are made for every
+# message, and names would make that half as slow again.
+MOST_BY_POSITION = 8
+BY_POSITION = ("scoring.models.table", "scoring.history.features")
 # Calls that open a file, and the modules of agents that may use them, for our own files or those of the system.
 OPENS = re.compile(r"(^|\.)open$|\.read_bytes$|\.read_text$")
 OPENERS = (
@@ -68,6 +72,13 @@ def unpacked_in(module: Module) -> Iterator[str]:
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords):
             yield f"{module.path}:{node.lineno} unpacks keywords; pass the body itself, or its fields by name"
+
+
+def unnamed_in(module: Module) -> Iterator[str]:
+    """Yield the calls with so many arguments by position that a reader cannot see which is which."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and len(node.args) > MOST_BY_POSITION:
+            yield f"{module.path}:{node.lineno} passes {len(node.args)} arguments by position"
 
 
 def operations_in(module: Module) -> Iterator[str]:
@@ -332,6 +343,21 @@ class TestRequests:
     def test_that_are_unpacked_are_seen(self, text: str) -> None:
         """The mapping can come from anywhere."""
         assert len(list(unpacked_in(source(text)))) == 1
+
+
+class TestArguments:
+    """The arguments of a call."""
+
+    def test_are_named_where_there_are_many(self) -> None:
+        """A row of numbers without names hides two that changed places."""
+        others = [one for one in read_modules().values() if one.name not in BY_POSITION]
+        lines = [line for module in others for line in unnamed_in(module)]
+        assert not lines, to_mend("name the arguments", lines)
+
+    def test_without_names_are_seen(self) -> None:
+        """The ninth is one too many."""
+        assert list(unnamed_in(source("f(1, 2, 3, 4, 5, 6, 7, 8)\n"))) == []
+        assert len(list(unnamed_in(source("f(1, 2, 3, 4, 5, 6, 7, 8, 9)\n")))) == 1
 
 
 class TestOperations:

@@ -81,8 +81,8 @@ class _Window:
 
     def found(self, complete: bool) -> Aftermath:
         return Aftermath(
-            len(self.files), len(self.commands), self.errors, self.said, self.tokens if self.works else None,
-            self.steps, complete,
+            files=len(self.files), commands=len(self.commands), errors=self.errors, said=self.said,
+            tokens=self.tokens if self.works else None, steps=self.steps, complete=complete,
         )  # fmt: skip
 
 

@@ -117,15 +117,15 @@ class Relay:
         except ClientGone as gone:
             return _say(start_response, "400 Bad Request", str(gone))
         one = RelayedCall(
-            found["provider"],
-            unquote(found["name"] or ""),
-            environ["REQUEST_METHOD"],
-            path,
-            path + (found["query"] or ""),
-            sent_headers(environ),
-            body,
-            protocol,
-            self._background.asks_for(found["provider"], environ["REQUEST_METHOD"], path),
+            provider=found["provider"],
+            name=unquote(found["name"] or ""),
+            method=environ["REQUEST_METHOD"],
+            path=path,
+            target=path + (found["query"] or ""),
+            headers=sent_headers(environ),
+            body=body,
+            protocol=protocol,
+            awaited=self._background.asks_for(found["provider"], environ["REQUEST_METHOD"], path),
         )
         return self._relay(environ, start_response, one)
 

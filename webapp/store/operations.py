@@ -208,10 +208,8 @@ def _read(kind: type[Stored], text: str) -> Stored:
 
 
 def _operation(row: tuple[Any, ...]) -> OperationRow:
-    kind, actor, reason, at, seq, before, after, messages, facts, undone_at = row[1:]
-    return OperationRow(
-        number(row[0]), kind, actor, reason, at, seq, before, after, messages, _read(Facts, facts), undone_at
-    )
+    values: list[Any] = [number(row[0]), *row[1:9], _read(Facts, row[9]), *row[10:]]
+    return OperationRow(*values)
 
 
 def _item(row: tuple[Any, ...]) -> ItemRow:

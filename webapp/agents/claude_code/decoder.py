@@ -350,8 +350,10 @@ class Decoder:
             yield Rewind(before, uuid, at, stream.name, live)
         usage = usage_of(object_of(call.get("usage")), optional(call.get("model")))
         yield Entry(
-            message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind,
-            stream.name, line.data, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
+            message=message, source_id=uuid, parent=before, group=group, at=at,
+            model=optional(call.get("model")), usage=usage, call_key=key if usage else None, kind=kind,
+            stream=stream.name, raw=line.data,
+            supersedes=optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
         )  # fmt: skip
         if live is not None and not is_live:  # it came late, after the conversation had left its branch
             yield Rewind(stream.tree.tip, f"{uuid} late", at, stream.name, live)
@@ -443,7 +445,7 @@ class Decoder:
         stream.compacting = True
         trigger = text_of(about.get("trigger")) or "unknown"
         before = count_of(about.get("preTokens")) or None
-        yield Compaction(at, trigger, before, uuid, None, stream.name, kept)
+        yield Compaction(at, trigger, before, uuid, stream=stream.name, kept=kept)
 
     def _collapsed(self, line: Line, row: dict[str, Any], stream: _Stream) -> Iterator[Record]:
         """Yield a summary that is sent instead of a span of messages, before those that stay."""
@@ -456,7 +458,7 @@ class Decoder:
             return
         kept = stream.tree.collapse(span, found.summary)
         at, name = when(row.get("timestamp")), f"{found.summary} collapse"
-        yield Compaction(at, "unknown", None, name, None, stream.name, kept)
+        yield Compaction(at, "unknown", None, name, stream=stream.name, kept=kept)
         sent = row | {"uuid": found.summary, "parentUuid": None}
         yield from self._entry(line, sent, stream, "user", [Text(found.text)], REMINDER, "compaction_summary")
 

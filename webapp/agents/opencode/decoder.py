@@ -258,7 +258,7 @@ class _Comparison:
         ids = tuple(self._history.source_of(name) for name in kept)
         trigger = "auto" if automatic else "manual"
         unreadable = is_encrypted(message.get("window", []))
-        return Compaction(at, trigger, None, f"compaction {message_id}", None, "", ids, unreadable)
+        return Compaction(at, trigger, None, f"compaction {message_id}", kept=ids, unreadable=unreadable)
 
 
 # The tree of JSON files

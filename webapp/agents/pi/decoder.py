@@ -244,7 +244,7 @@ class Decoder:
             return
         self._live, self._rows[row_id].kept = [], kept
         live = [name for name in self._context(row_id) if name != row_id]
-        yield Compaction(at, "unknown", before, row_id, None, "", self._ids(live))
+        yield Compaction(at, "unknown", before, row_id, kept=self._ids(live))
         yield self._entry(row_id, summary(COMPACTED, row), at, raw, "compaction_summary")
         self._live += live
 

@@ -96,8 +96,8 @@ def counted_rows(
     ]
     sums = counter.baseline
     return [*rows, AftermathRow(
-        BASELINE, 0, sums.windows, sums.windows * STEPS, sums.files, sums.commands, sums.errors, sums.said,
-        sums.worked, sums.tokens,
+        event=BASELINE, operation=0, windows=sums.windows, steps=sums.windows * STEPS, files=sums.files,
+        commands=sums.commands, errors=sums.errors, said=sums.said, worked=sums.worked, tokens=sums.tokens,
     )]  # fmt: skip
 
 
@@ -154,6 +154,7 @@ def _is_behind(row: MessageRow, undone_at: int | None) -> bool:
 
 def _row(place: EventPlace, found: Aftermath) -> AftermathRow:
     return AftermathRow(
-        place.event, place.operation, 1, found.steps, found.files, found.commands, found.errors, found.said,
-        int(found.tokens is not None), found.tokens or 0, found.complete,
+        event=place.event, operation=place.operation, windows=1, steps=found.steps, files=found.files,
+        commands=found.commands, errors=found.errors, said=found.said, worked=int(found.tokens is not None),
+        tokens=found.tokens or 0, complete=found.complete,
     )  # fmt: skip

@@ -71,8 +71,9 @@ def _calls_made(session: Session) -> CallsMade:
     calls = [
         (
             CallTokens(
-                c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens, c.cache_write_hour_tokens,
-                c.answer_tokens, c.service_tier,
+                input=c.input_tokens, output=c.output_tokens, cached=c.cached_tokens,
+                written=c.cache_write_tokens, hour=c.cache_write_hour_tokens, answer=c.answer_tokens,
+                tier=c.service_tier,
             ),
             environment.model(c.model or row.model),
         )

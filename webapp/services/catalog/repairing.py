@@ -108,9 +108,11 @@ class Repairing:
         tokens = old.tokens if old is not None and _counted(old) == old.tokens else features.tokens
         text = features_text(features._replace(tokens=tokens))
         return MessageRow(
-            no, first.role, first.kind, tokens, features.chars, text, measured.card, int(measured.is_error),
-            old.pinned if old else 0, old.drop_first if old else 0, old.turn if old else session.row.turns,
-            first.seq, entries[-1].seq, first.group, first.at, first.id, out,
+            no=no, role=first.role, kind=first.kind, tokens=tokens, chars=features.chars, features=text,
+            card=measured.card, is_error=int(measured.is_error), pinned=old.pinned if old else 0,
+            drop_first=old.drop_first if old else 0, turn=old.turn if old else session.row.turns,
+            first_seq=first.seq, last_seq=entries[-1].seq, group_key=first.group, at=first.at, id=first.id,
+            out_operation=out,
         )  # fmt: skip
 
     def _place(self, session: Session, nos: set[int], taken_out: dict[int, int]) -> None:

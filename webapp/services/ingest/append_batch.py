@@ -85,8 +85,9 @@ class AppendBatch:
     def notice(self, source_id: str | None, text: str, at: int | None) -> None:
         """Add a log entry that is not a message: a compaction, a rewind."""
         row = EntryRow(
-            self.row.next_seq, b"", 0, source_id, None, None, NOTICE, "system", "",
-            parts_text(Message("system", (Text(text),))), None, None, at, None, None,
+            seq=self.row.next_seq, id=b"", message_no=0, source_id=source_id, parent=None, group=None,
+            kind=NOTICE, role="system", name="", parts=parts_text(Message("system", (Text(text),))), raw=None,
+            format=None, at=at, model=None, supersedes=None,
         )  # fmt: skip
         self._chain(row)
 
@@ -102,8 +103,10 @@ class AppendBatch:
             raw = self._redactor.redact_bytes(raw)
         self.state.stored += len(parts) + len(raw or b"")
         row = EntryRow(
-            seq, b"", opened.no, entry.source_id, entry.parent, entry.group, entry.kind, message.role, message.name,
-            parts, raw, wire_format, to_ms(entry.at), entry.model, replaced[0] if replaced else None,
+            seq=seq, id=b"", message_no=opened.no, source_id=entry.source_id, parent=entry.parent,
+            group=entry.group, kind=entry.kind, role=message.role, name=message.name, parts=parts, raw=raw,
+            format=wire_format, at=to_ms(entry.at), model=entry.model,
+            supersedes=replaced[0] if replaced else None,
         )  # fmt: skip
         self._chain(row)
         opened.entry_id = opened.entry_id or row.id
@@ -189,10 +192,12 @@ class AppendBatch:
         ):
             self.state.count_call(opened.estimate_before)
         self.messages[opened.no] = MessageRow(
-            opened.no, opened.role, opened.kind, features.tokens, features.chars, measured.features_text, measured.card,
-            int(measured.is_error), old.pinned if old else 0, old.drop_first if old else 0,
-            old.turn if old else self.row.turns, opened.first_seq, opened.last_seq, opened.group, opened.at,
-            opened.entry_id, old.out_operation if old else None,
+            no=opened.no, role=opened.role, kind=opened.kind, tokens=features.tokens, chars=features.chars,
+            features=measured.features_text, card=measured.card, is_error=int(measured.is_error),
+            pinned=old.pinned if old else 0, drop_first=old.drop_first if old else 0,
+            turn=old.turn if old else self.row.turns, first_seq=opened.first_seq, last_seq=opened.last_seq,
+            group_key=opened.group, at=opened.at, id=opened.entry_id,
+            out_operation=old.out_operation if old else None,
         )  # fmt: skip
         self._place(opened, features)
         if opened.role == "assistant":
@@ -244,13 +249,13 @@ class AppendBatch:
         if opened.usage is not None and opened.call_key is not None:
             self.reports.add(
                 ReportedCall(
-                    opened.call_key,
-                    opened.usage,
-                    opened.at,
-                    opened.model,
-                    opened.estimate_before,
-                    tokens,
-                    opened.no,
+                    key=opened.call_key,
+                    usage=opened.usage,
+                    at=opened.at,
+                    model=opened.model,
+                    before=opened.estimate_before,
+                    own=tokens,
+                    no=opened.no,
                 )
             )
             state.absorbing = False
@@ -272,9 +277,17 @@ class AppendBatch:
             return
         now = session.main.estimate
         before, answered = state.ends.get(report.input_end or "", (now, state.answered))
-        own, at = max(0, state.answered - answered), to_ms(report.at)
-        last = self.row.next_no - 1
-        self.reports.add(ReportedCall(report.call_key, report.usage, at, report.model, before, own, last))
+        self.reports.add(
+            ReportedCall(
+                key=report.call_key,
+                usage=report.usage,
+                at=to_ms(report.at),
+                model=report.model,
+                before=before,
+                own=max(0, state.answered - answered),
+                no=self.row.next_no - 1,
+            )
+        )
         state.absorbing = state.last_role == "assistant" or before == now
 
     def _sample(self, opened: OpenMessage) -> None:

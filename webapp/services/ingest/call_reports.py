@@ -117,8 +117,10 @@ class CallReports:
         self, key: str, at: int | None, model: str | None, usage: Usage, estimated: int | None = None
     ) -> CallRow:
         return CallRow(
-            key, self._row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,
-            usage.cache_write_tokens, usage.reasoning_tokens, estimated, usage.cache_write_hour_tokens,
+            call_key=key, seq=self._row.next_seq, at=at, model=model, input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens, cached_tokens=usage.cached_tokens,
+            cache_write_tokens=usage.cache_write_tokens, reasoning_tokens=usage.reasoning_tokens,
+            estimated=estimated, cache_write_hour_tokens=usage.cache_write_hour_tokens,
             service_tier=usage.tier,
         )  # fmt: skip
 
@@ -137,8 +139,10 @@ class CallReports:
         for number, one in enumerate(usage.extra_inferences, 1):
             name = f"{INFERENCE} {number} of {call.key}"
             self.calls[name] = CallRow(
-                name, self._row.next_seq, call.at, one.model or None, one.input_tokens, one.output_tokens,
-                one.cached_tokens, one.cache_write_tokens, 0, None, one.cache_write_hour_tokens,
+                call_key=name, seq=self._row.next_seq, at=call.at, model=one.model or None,
+                input_tokens=one.input_tokens, output_tokens=one.output_tokens,
+                cached_tokens=one.cached_tokens, cache_write_tokens=one.cache_write_tokens,
+                reasoning_tokens=0, estimated=None, cache_write_hour_tokens=one.cache_write_hour_tokens,
                 service_tier=usage.tier,
             )  # fmt: skip
         state.called_at = latest(state.called_at, call.at or 0, self._now)

@@ -80,8 +80,15 @@ class OpenMessages:
         before = self._session.main.estimate
         if entry.group is not None:
             before = self._session.state.group_before(entry.group, before)
-        at, role = to_ms(entry.at), entry.message.role
-        opened = OpenMessage(self._row.next_no, self._row.next_seq, entry.kind, role, entry.group, at, before)
+        opened = OpenMessage(
+            no=self._row.next_no,
+            first_seq=self._row.next_seq,
+            kind=entry.kind,
+            role=entry.message.role,
+            group=entry.group,
+            at=to_ms(entry.at),
+            estimate_before=before,
+        )
         self._row.next_no += 1
         return self._keep(entry, opened)
 
@@ -106,8 +113,11 @@ class OpenMessages:
         if old.group_key is not None:
             before = self._session.state.group_before(old.group_key, before)
         source = stored[-1].source_id if stored else None
-        return OpenMessage(no, old.first_seq, old.kind, old.role, old.group_key, old.at, before, by_seq, old.last_seq,
-                    last_source=source, entry_id=old.id, old=old)  # fmt: skip
+        return OpenMessage(
+            no=no, first_seq=old.first_seq, kind=old.kind, role=old.role, group=old.group_key, at=old.at,
+            estimate_before=before, by_seq=by_seq, last_seq=old.last_seq, last_source=source, entry_id=old.id,
+            old=old,
+        )  # fmt: skip
 
     def _first_seq(self) -> int:
         return self._entries[0].seq if self._entries else self._row.next_seq

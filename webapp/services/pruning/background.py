@@ -190,6 +190,6 @@ def sizes_of(session: Session) -> ContextSizes:
     messages, tokens = session.environment.store.summaries.since(session.key)
     since = session.pruned.scale.part(tokens)
     return ContextSizes(
-        messages, since, whole.tokens - tools, tools, limits.window, limits.limit, parts.get("system", 0),
-        unseen,
+        since_messages=messages, since_tokens=since, messages=whole.tokens - tools, tools=tools,
+        window=limits.window, limit=limits.limit, system=parts.get("system", 0), unseen=unseen,
     )  # fmt: skip

@@ -62,9 +62,11 @@ def pruned_event(
     """Return the event of a prune or drop that was just recorded."""
     after = operation.tokens_after
     return ContextPruned(
-        session.id, operation.n, reason_of(operation.actor), operation.tokens_before, after, len(removed_ids),
-        tuple(removed_ids), utilization(after, session.limits.limit), shortened, summarised, operation.kind,
-        session.pruned.scale.of_parts == "estimated",
+        session_id=session.id, n=operation.n, reason=reason_of(operation.actor),
+        original=operation.tokens_before, final=after, removed=len(removed_ids),
+        removed_ids=tuple(removed_ids), utilization=utilization(after, session.limits.limit),
+        shortened=shortened, summarised=summarised, kind=operation.kind,
+        estimated=session.pruned.scale.of_parts == "estimated",
     )  # fmt: skip
 
 

@@ -417,8 +417,8 @@ class Session:
         factors = {name: find_model(name, own).token_factor for name in names}
         state = self.state
         like = Traits(
-            row.source, child, row.agent_type, row.cwd, model, factors[model], state.opening,
-            state.agent_version,
+            source=row.source, child=child, agent_type=row.agent_type, cwd=row.cwd, model=model,
+            factor=factors[model], opening=state.opening, version=state.agent_version,
         )  # fmt: skip
         return expected(
             like, [_overheads(row.source, one, factors[one.model]) for one in observed if one.key != row.key]
@@ -469,8 +469,8 @@ class Session:
 def _overheads(source: str, seen: ObservedOverheads, factor: float) -> tuple[Traits, Overheads]:
     """Return the traits of a session of an agent and what it showed; cached, because all sessions begin with these."""
     traits = Traits(
-        source, seen.child, seen.agent_type, seen.cwd, seen.model, factor, seen.opening,
-        seen.agent_version,
+        source=source, child=seen.child, agent_type=seen.agent_type, cwd=seen.cwd, model=seen.model,
+        factor=factor, opening=seen.opening, version=seen.agent_version,
     )  # fmt: skip
     second = seen.second if seen.calls > 1 else None
     restored = seen.restored if seen.compactions else None

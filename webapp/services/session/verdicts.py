@@ -74,8 +74,9 @@ def remember_prices(session: Session, situation: Situation) -> None:
 
 def _basis(session: Session, situation: Situation) -> Basis:
     return Basis(
-        session.settings, situation.limit, situation.target, situation.aim, session.operations_version,
-        session.state.changed_from, session.cache_is_cold,
+        settings=session.settings, limit=situation.limit, target=situation.target, aim=situation.aim,
+        operations_version=session.operations_version, changed_from=session.state.changed_from,
+        cold=session.cache_is_cold,
     )  # fmt: skip
 
 

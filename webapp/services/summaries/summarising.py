@@ -257,9 +257,11 @@ class Summarising:
         while position in taken:  # go half of the rest of the way to the message
             position += (int(position + 0.5) - position) / 2
         summary = SummaryRow(
-            self._store.summaries.next_number(session.key), value.text, value.depth, value.messages, text.judged.tokens,
-            span.replaced, span.first_at, span.last_at, value.note, text.level, text.model, text.cost,
-            tuple(covers), position, session.row.next_no - 1, self._environment.clock(),
+            n=self._store.summaries.next_number(session.key), text=value.text, depth=value.depth,
+            messages=value.messages, tokens=text.judged.tokens, replaced_tokens=span.replaced,
+            first_at=span.first_at, last_at=span.last_at, note=value.note, level=text.level, model=text.model,
+            cost=text.cost, covers=tuple(covers), position=position, until_no=session.row.next_no - 1,
+            at=self._environment.clock(),
         )  # fmt: skip
         self._store.summaries.add(session.key, summary)
         return summary
