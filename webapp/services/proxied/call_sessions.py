@@ -9,8 +9,9 @@ from __future__ import annotations
 from webapp.errors import Conflict
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.proxied.call_records import is_echo
-from webapp.services.proxied.followed import FollowedCalls, names_of
+from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.keys import ANSWERED, without_repetition
+from webapp.services.proxied.names import names_of
 from webapp.services.proxied.read_calls import ReadCall
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy_state import ID_PREFIX, PROXY

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from scoring.messages import Message
 from webapp.agents.records import Usage
-from webapp.agents.view import ViewMessage, ViewRow
+from webapp.agents.view import ViewMessage
 from webapp.events import Event, MessagesAppended, SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.context.transcript_view import places
 from webapp.services.proxied.billing import bill
-from webapp.services.proxied.read_calls import ReadCall, texts_of, usage_of
+from webapp.services.proxied.names import followed_ids, names_of
+from webapp.services.proxied.read_calls import ReadCall, usage_of
+from webapp.services.proxied.request_contents import RequestContents, matched
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.proxy_state import ID_PREFIX, PROXY
@@ -35,8 +36,6 @@ LINKS_KEPT, CALLS_KEPT = 256, 16
 LOOKED_AT, LAST_MESSAGES, RECENT_MS = 12, 8, 3_600_000
 # A session of the proxy's own is compared so often: its transcript is found by then, or there is none.
 COMPARED_CALLS = 4
-# Texts shorter than this say nothing about which conversation they are of.
-TELLING_CHARS = 24
 
 
 @dataclass(slots=True)
@@ -220,18 +219,6 @@ def _is_transcript(row: SessionRow, user: str) -> bool:
     return row.followed and row.source != PROXY and may_append(row, user)
 
 
-def names_of(session_id: str) -> list[str]:
-    """Return the names that the proxy may give to a followed session."""
-    return [f"{ID_PREFIX}{session_id}", f"{ID_PREFIX}{session_id.replace('.agent-', '.')}"]
-
-
-def followed_ids(name: str) -> list[str]:
-    """Return the ids that the session with a name at the proxy has where its transcript is followed."""
-    inner = name.removeprefix(ID_PREFIX)
-    above, dot, agent = inner.partition(".")
-    return [inner, f"{above}.agent-{agent}"] if dot else [inner] if inner else []
-
-
 def _cache_key(read: ReadCall) -> str:
     key = read.body.get("prompt_cache_key")
     return key if isinstance(key, str) else ""
@@ -246,87 +233,3 @@ def counts_of(usage: Usage) -> tuple[int, int, int, int, int]:
         usage.cache_write_tokens,
         usage.cache_write_hour_tokens,
     )
-
-
-# -- the messages of a request beside those of a transcript
-
-
-@dataclass(frozen=True)
-class RequestContents:
-    """The calls and texts of a request, by which messages of a transcript are found in it."""
-
-    calls: Mapping[str, int]
-    texts: Mapping[tuple[bool, str], Sequence[int]]
-
-    @classmethod
-    def of(cls, items: Sequence[Any]) -> RequestContents:
-        """Return those of a request's items, with the places of the items."""
-        calls: dict[str, int] = {}
-        texts: dict[tuple[bool, str], list[int]] = {}
-        for i, item in enumerate(items):
-            if not isinstance(item, dict):
-                continue
-            for call, is_result in _ids(item):
-                calls.setdefault(f"{call}{'<' if is_result else ''}", i)
-            for text in _texts(item):
-                texts.setdefault((item.get("role") == "assistant", text), []).append(i)
-        return cls(calls, texts)
-
-    def place(self, message: Message, after: int) -> int | None:
-        """Return the place of a message at or behind another place; None where it is not there."""
-        for name in (*(call.id for call in message.calls), *(f"{one.call_id}<" for one in message.results)):
-            if name in self.calls:
-                return self.calls[name]
-        found = self.texts.get((message.role == "assistant", message.text.strip()), ())
-        return next((i for i in found if i >= after), None)
-
-    def has(self, message: Message) -> bool:
-        """Return whether a message is in the request."""
-        return bool(message.text.strip() or message.calls or message.results) and (
-            self.place(message, 0) is not None
-        )
-
-    def continues(self, last: Iterable[Message]) -> bool:
-        """Return whether a request goes on from a transcript: one of its calls, or two telling texts, are in it."""
-        here = [message for message in last if self.has(message)]
-        long = [one for one in here if len(one.text.strip()) >= TELLING_CHARS]
-        return any(one.calls or one.results for one in here) or len({one.role for one in long}) > 1
-
-
-def matched(rows: Iterable[ViewRow], items: Sequence[Any], keys: Sequence[str]) -> dict[str, str]:
-    """Return the keys of the items that hold a transcript's rows, by the ids of the rows.
-
-    A row without a place among them is left out, so that no script drops it.
-    """
-    contents, found, last = RequestContents.of(items), dict[str, str](), 0
-    for row in rows:
-        place = contents.place(row.message, last)
-        if place is not None:
-            found[row.id], last = keys[place], max(last, place)
-    return found
-
-
-def _ids(item: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """Return the ids of calls and, with True, of results in an item of any format."""
-    found: list[tuple[str, bool]] = []
-    if isinstance(item.get("call_id"), str):
-        found.append((item["call_id"], str(item.get("type")).endswith("_output")))
-    if isinstance(item.get("tool_call_id"), str):
-        found.append((item["tool_call_id"], True))
-    called, content = item.get("tool_calls"), item.get("content")
-    calls = [one.get("id") for one in called if isinstance(one, dict)] if isinstance(called, list) else []
-    found += [(call, False) for call in calls if isinstance(call, str)]
-    for block in content if isinstance(content, list) else ():
-        if not isinstance(block, dict):
-            continue
-        if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-            found.append((block["id"], False))
-        elif block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
-            found.append((block["tool_use_id"], True))
-    return found
-
-
-def _texts(item: Mapping[str, Any]) -> set[str]:
-    """Return the texts of an item: each block, and all of them together."""
-    texts = texts_of(item.get("content"))
-    return {text.strip() for text in (*texts, "\n".join(texts), "".join(texts))} - {""}

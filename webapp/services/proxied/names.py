@@ -27,6 +27,18 @@ def clean(name: str) -> str:
     return _NOT_IN_NAMES.sub("-", name.strip())[:LONGEST_NAME].strip("-")
 
 
+def names_of(session_id: str) -> list[str]:
+    """Return the names that the proxy may give to a followed session."""
+    return [f"{ID_PREFIX}{session_id}", f"{ID_PREFIX}{session_id.replace('.agent-', '.')}"]
+
+
+def followed_ids(name: str) -> list[str]:
+    """Return the ids that the session with a name at the proxy has where its transcript is followed."""
+    inner = name.removeprefix(ID_PREFIX)
+    above, dot, agent = inner.partition(".")
+    return [inner, f"{above}.agent-{agent}"] if dot else [inner] if inner else []
+
+
 def session_in(body: Mapping[str, Any]) -> str:
     """Return the session that the metadata of a body names; "" for none."""
     metadata = body.get("metadata")

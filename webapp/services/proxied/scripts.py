@@ -22,8 +22,9 @@ from webapp.events import (
     SessionUpdated,
 )
 from webapp.services.context.edit_script import EditScript, Key, edit_script, script_of
-from webapp.services.proxied.followed import FollowedCalls, names_of
+from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.keys import without_repetition
+from webapp.services.proxied.names import names_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy_state import ID_PREFIX
 from webapp.services.session.session import Session

@@ -1,0 +1,100 @@
+"""The messages of a transcript, found in a request that the agent sent: by the ids of calls and results, or by text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scoring.messages import Message
+from webapp.agents.view import ViewRow
+from webapp.services.proxied.read_calls import texts_of
+
+# Texts shorter than this say nothing about which conversation they are of.
+TELLING_CHARS = 24
+# A call by its id, or, with True, its result.
+CallPart = tuple[str, bool]
+
+
+@dataclass(frozen=True)
+class RequestContents:
+    """The calls, results and texts of a request, with the places of their items."""
+
+    call_parts: Mapping[CallPart, int]
+    texts: Mapping[tuple[bool, str], Sequence[int]]
+    """By text, with True for one of the assistant."""
+
+    @classmethod
+    def of(cls, items: Sequence[Any]) -> RequestContents:
+        """Return those of a request's items."""
+        call_parts: dict[CallPart, int] = {}
+        texts: dict[tuple[bool, str], list[int]] = {}
+        for i, item in enumerate(items):
+            if not isinstance(item, dict):
+                continue
+            for part in _call_parts(item):
+                call_parts.setdefault(part, i)
+            for text in _texts(item):
+                texts.setdefault((item.get("role") == "assistant", text), []).append(i)
+        return cls(call_parts, texts)
+
+    def place(self, message: Message, after: int) -> int | None:
+        """Return the place of a message at or behind another place; None where it is not there."""
+        calls = [(one.id, False) for one in message.calls]
+        results = [(one.call_id, True) for one in message.results]
+        for part in calls + results:
+            if part in self.call_parts:
+                return self.call_parts[part]
+        found = self.texts.get((message.role == "assistant", message.text.strip()), ())
+        return next((i for i in found if i >= after), None)
+
+    def has(self, message: Message) -> bool:
+        """Return whether a message is in the request."""
+        return bool(message.text.strip() or message.calls or message.results) and (
+            self.place(message, 0) is not None
+        )
+
+    def continues(self, last: Iterable[Message]) -> bool:
+        """Return whether a request goes on from a transcript: one of its calls, or two telling texts, are in it."""
+        here = [message for message in last if self.has(message)]
+        long = [one for one in here if len(one.text.strip()) >= TELLING_CHARS]
+        return any(one.calls or one.results for one in here) or len({one.role for one in long}) > 1
+
+
+def matched(rows: Iterable[ViewRow], items: Sequence[Any], keys: Sequence[str]) -> dict[str, str]:
+    """Return the keys of the items that hold a transcript's rows, by the ids of the rows.
+
+    A row without a place among them is left out, so that no script drops it.
+    """
+    contents, found, last = RequestContents.of(items), dict[str, str](), 0
+    for row in rows:
+        place = contents.place(row.message, last)
+        if place is not None:
+            found[row.id], last = keys[place], max(last, place)
+    return found
+
+
+def _call_parts(item: Mapping[str, Any]) -> list[CallPart]:
+    """Return the calls and results in an item of any format."""
+    found: list[CallPart] = []
+    if isinstance(item.get("call_id"), str):
+        found.append((item["call_id"], str(item.get("type")).endswith("_output")))
+    if isinstance(item.get("tool_call_id"), str):
+        found.append((item["tool_call_id"], True))
+    called, content = item.get("tool_calls"), item.get("content")
+    calls = [one.get("id") for one in called if isinstance(one, dict)] if isinstance(called, list) else []
+    found += [(call, False) for call in calls if isinstance(call, str)]
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+            found.append((block["id"], False))
+        elif block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
+            found.append((block["tool_use_id"], True))
+    return found
+
+
+def _texts(item: Mapping[str, Any]) -> set[str]:
+    """Return the texts of an item: each block, and all of them together."""
+    texts = texts_of(item.get("content"))
+    return {text.strip() for text in (*texts, "\n".join(texts), "".join(texts))} - {""}
