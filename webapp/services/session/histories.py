@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from scoring.history import Features, History, TaskCounts, with_content
 from webapp.errors import StalePlan, StoreError
@@ -39,8 +39,6 @@ VERSIONS_KEPT = 64
 # Lexicon -> (message number, its characters) -> rating. A message whose text has changed has another number
 # of characters.
 Ratings = dict[str, dict[tuple[int, int], float]]
-# Message numbers with their stored features, and with the features that will replace them.
-NewFeatures = list[tuple[int, str, Features]]
 
 
 class Version(NamedTuple):
@@ -160,6 +158,46 @@ class _GrowingHistory:
                 self._nos.append(no)
 
 
+class _Reading:
+    """The reading of a session's history, as a block: contents that it computes are stored when it ends."""
+
+    def __init__(self, store: Store, session: Session) -> None:
+        self._store, self.session = store, session
+        # Message numbers with their stored features, and with the features that will replace them.
+        self._computed: list[tuple[int, str, Features]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Store computed contents so that they are not computed again; if storing fails, the next use tries again."""
+        for start in range(0, len(self._computed), CONTENT_BATCH):
+            some = self._computed[start : start + CONTENT_BATCH]
+            changes = [(no, old, features_text(new)) for no, old, new in some]
+            with suppress(StoreError), self._store.write(self.session.id):
+                self._store.log.put_features(self.session.key, changes)
+
+    def require_version(self) -> None:
+        """Raise StalePlan if the session has changed since it was loaded."""
+        if self._store.sessions.version(self.session.key) != self.session.version:
+            raise StalePlan("the session has changed meanwhile; look at it again")
+
+    def complete(self, nos: Sequence[int], texts: Sequence[str], features: list[Features]) -> None:
+        """Compute the contents of messages that were stored without them, or by another version.
+
+        `texts` are the features as stored.
+        """
+        missing = [i for i, one in enumerate(features) if one.content is None]
+        for start in range(0, len(missing), CONTENT_BATCH):
+            some = missing[start : start + CONTENT_BATCH]
+            with self._store.read():
+                self.require_version()
+                found = self._store.log.rows_of(self.session.key, [nos[i] for i in some])
+            for i in some:
+                features[i] = with_content(features[i], whole(features[i].role, found[nos[i]]))
+                self._computed.append((nos[i], texts[i], features[i]))
+
+
 class Histories:
     """A cache of the histories of sessions, within a limit of messages."""
 
@@ -183,14 +221,10 @@ class Histories:
             return known
         with self._lock:
             gathering = self._gathering.setdefault(session.key, threading.Lock())
-        stored: NewFeatures = []
-        try:
-            # A thread that waits here usually waits for the same history.
-            with gathering, self._store.read():
-                found = self._completed(session, stored)
-                return found if found is not None else self._gathered(session, stored)
-        finally:
-            self._store_contents(session, stored)
+        # A thread that waits here usually waits for the same history.
+        with _Reading(self._store, session) as reading, gathering, self._store.read():
+            found = self._completed(reading)
+            return found if found is not None else self._gathered(reading)
 
     @property
     def is_computing(self) -> bool:
@@ -213,22 +247,22 @@ class Histories:
                 self._histories.move_to_end(session.key)
         return found
 
-    def _completed(self, session: Session, stored: NewFeatures) -> SessionHistory | None:
+    def _completed(self, reading: _Reading) -> SessionHistory | None:
         """Return the same as `known`, with missing contents computed outside the lock, which appends need."""
-        growing = self._growing(session)
-        if growing is None or not self._add_missing(growing, session, stored):
+        growing = self._growing(reading.session)
+        if growing is None or not self._add_missing(growing, reading):
             return None
         with growing.lock:
-            return growing.snapshot(session.version)
+            return growing.snapshot(reading.session.version)
 
-    def _add_missing(self, growing: _GrowingHistory, session: Session, stored: NewFeatures) -> bool:
+    def _add_missing(self, growing: _GrowingHistory, reading: _Reading) -> bool:
         """Compute the contents that the session's version still needs; return False if the version is not known."""
         with growing.lock:
-            missing = growing.missing(session.version)
+            missing = growing.missing(reading.session.version)
         if missing is None:
             return False
         nos, features = list(missing), list(missing.values())
-        self._complete(session, nos, list(map(features_text, features)), features, stored)
+        reading.complete(nos, list(map(features_text, features)), features)
         with growing.lock:
             growing.add_contents(zip(nos, features, strict=True))
         return True
@@ -244,17 +278,14 @@ class Histories:
         """
         with self._lock:
             growing = self._histories.get(session.key)
-        stored: NewFeatures = []
-        try:
+        with _Reading(self._store, session) as reading:
             if growing is not None:
-                self._add_missing(growing, session, stored)
+                self._add_missing(growing, reading)
                 return None
             some = self._store.contexts.without(session.key, PRUNED, HAS_CONTENT, after, CONTENT_BATCH)
             texts = [text for _, _, text in some]
-            self._complete(session, [no for _, no, _ in some], texts, list(read_features(texts)), stored)
+            reading.complete([no for _, no, _ in some], texts, list(read_features(texts)))
             return some[-1][0] if some else None
-        finally:
-            self._store_contents(session, stored)
 
     def advance(
         self, session: Session, base_version: int, fresh: Iterable[tuple[int, Features]], *, changed: bool
@@ -292,18 +323,19 @@ class Histories:
             self._ratings.pop(session, None)
             self._gathering.pop(session, None)
 
-    def _gathered(self, session: Session, stored: NewFeatures) -> SessionHistory:
+    def _gathered(self, reading: _Reading) -> SessionHistory:
         """Return the history as read from the store, and keep it with what is appended meanwhile."""
+        key = reading.session.key
         with self._lock:
-            self._arrived[session.key] = []
+            self._arrived[key] = []
         try:
-            made = self._gather(session, stored)
+            made = self._gather(reading)
             found = made.newest()
             self._put(made)
             return found
         finally:
             with self._lock:
-                self._arrived.pop(session.key, None)
+                self._arrived.pop(key, None)
 
     def _put(self, made: _GrowingHistory) -> None:
         with self._lock:
@@ -320,20 +352,20 @@ class Histories:
                 _, gone = self._histories.popitem(last=False)
                 total -= len(gone)
 
-    def _gather(self, session: Session, stored: NewFeatures) -> _GrowingHistory:
-        contexts, key = self._store.contexts, session.key
+    def _gather(self, reading: _Reading) -> _GrowingHistory:
+        session, contexts, key = reading.session, self._store.contexts, reading.session.key
         with self._store.read():
-            self._require_version(session)
+            reading.require_version()
             gathered = contexts.gather(key, PRUNED)
         features = list(read_features(gathered.features))
-        self._complete(session, gathered.nos, gathered.features, features, stored)
+        reading.complete(gathered.nos, gathered.features, features)
         replacements: dict[int, str] = {}
         for i, text in gathered.replacements.items():
             features[i] = features_with(features[i], text)
             replacements[gathered.nos[i]] = text
         history = History.of_features(features)
         with self._store.read():
-            self._require_version(session)
+            reading.require_version()
             if session.pruned.totals.get("summary", (0, 0))[1]:
                 history.summarised = contexts.before_summary(key, PRUNED)
                 history.summary_tokens = contexts.summary_tokens(key, PRUNED)
@@ -351,37 +383,3 @@ class Histories:
             while len(self._ratings) > RATED_KEPT:
                 self._ratings.popitem(last=False)
             return found
-
-    def _require_version(self, session: Session) -> None:
-        """Raise StalePlan if the session has changed since it was loaded."""
-        if self._store.sessions.version(session.key) != session.version:
-            raise StalePlan("the session has changed meanwhile; look at it again")
-
-    def _complete(
-        self,
-        session: Session,
-        nos: list[int],
-        texts: list[str],
-        features: list[Features],
-        stored: NewFeatures,
-    ) -> None:
-        """Compute the contents of messages that were stored without them, or by another version.
-
-        `texts` are the features as stored; the text to store in place of each is added to `stored`.
-        """
-        missing = [i for i, one in enumerate(features) if one.content is None]
-        for start in range(0, len(missing), CONTENT_BATCH):
-            some = missing[start : start + CONTENT_BATCH]
-            with self._store.read():
-                self._require_version(session)
-                found = self._store.log.rows_of(session.key, [nos[i] for i in some])
-            for i in some:
-                features[i] = with_content(features[i], whole(features[i].role, found[nos[i]]))
-                stored.append((nos[i], texts[i], features[i]))
-
-    def _store_contents(self, session: Session, stored: NewFeatures) -> None:
-        """Store computed contents so that they are not computed again; if storing fails, the next use tries again."""
-        for start in range(0, len(stored), CONTENT_BATCH):
-            some = [(no, old, features_text(new)) for no, old, new in stored[start : start + CONTENT_BATCH]]
-            with suppress(StoreError), self._store.write(session.id):
-                self._store.log.put_features(session.key, some)
