@@ -6,8 +6,8 @@ import pytest
 
 from scoring.settings import Settings
 from webapp.answers import answer
-from webapp.routes.answers import dump_json
 from webapp.routes.api.schemas import make_schemas
+from webapp.routes.json_answers import dump_json
 
 
 @answer

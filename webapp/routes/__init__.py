@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.access.gate import Gate
 from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
-from webapp.routes import answers, api, assets, compression, health, pages, problems
+from webapp.routes import api, assets, compression, health, json_answers, pages, problems
 from webapp.routes.api.routing import EXTENSION, Route
 
 
@@ -20,7 +20,7 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
     flask_app.extensions[EXTENSION] = app
     flask_app.extensions[pages.GATE] = gate
     flask_app.url_map.merge_slashes = False  # the default redirects `//` to `/`, with HTML even under /api
-    for part in (answers, problems, compression, assets, pages, health, api):
+    for part in (json_answers, problems, compression, assets, pages, health, api):
         part.install(flask_app)
 
 

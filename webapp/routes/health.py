@@ -22,8 +22,8 @@ from webapp.events import (
     OperationUndone,
     TargetCrossed,
 )
-from webapp.routes.answers import json_response
 from webapp.routes.api.routing import EXTENSION
+from webapp.routes.json_answers import json_response
 from webapp.routes.problems import RequestFault
 
 # Each session is a label value, and a metrics server keeps every one it ever saw.

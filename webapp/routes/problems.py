@@ -18,7 +18,7 @@ from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from webapp.bodies import refusal
 from webapp.errors import HTTP_TYPES, Detail, error_body, is_failure, status_of, to_json
-from webapp.routes.answers import json_response
+from webapp.routes.json_answers import json_response
 
 log = logging.getLogger("coppice.http")
 

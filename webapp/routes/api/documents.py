@@ -12,9 +12,9 @@ from flask import Flask, Response
 from pydantic import BaseModel
 
 from webapp.answers import Failure
-from webapp.routes.answers import json_response
 from webapp.routes.api.routing import Route
 from webapp.routes.api.schemas import make_schemas, reference
+from webapp.routes.json_answers import json_response
 
 PARAMETER = re.compile(r"<(?:(?P<kind>[a-z]+)(?:\([^)]*\))?:)?(?P<name>[a-z_]+)>")
 WHY = {

@@ -17,7 +17,7 @@ from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.bodies import Query
 from webapp.errors import NotFound
-from webapp.routes.answers import json_response
+from webapp.routes.json_answers import json_response
 from webapp.routes.reading import BODY_LIMIT_BYTES, read_body, read_query
 
 EXTENSION = "coppice"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask, jsonify
 
-from webapp.routes.answers import dump_json, install, json_response
+from webapp.routes.json_answers import dump_json, install, json_response
 
 
 def deep(levels: int) -> Any:
