@@ -14,7 +14,7 @@ from scoring.tokens import calibration
 from scoring.tokens.calibration import split
 from webapp.agents.records import COMPACTION_SUMMARY, Cleared, Compaction, Rewind
 from webapp.services.ingest.append_batch import AppendBatch
-from webapp.services.ingest.windows import remember_compaction
+from webapp.services.ingest.remembered_windows import remember_compaction
 from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
 from webapp.services.session.session import Session
 from webapp.services.session.times import to_ms

@@ -17,7 +17,7 @@ from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Entry, UsageReport
 from webapp.services.ingest.call_reports import CallReports, ReportedCall, unsure_tokens
 from webapp.services.ingest.open_messages import OpenMessage, OpenMessages
-from webapp.services.ingest.windows import remember_marker
+from webapp.services.ingest.remembered_windows import remember_marker
 from webapp.services.session.cards import read_card
 from webapp.services.session.codec import storable, wire_bytes
 from webapp.services.session.measuring import region_of, starts_turn
