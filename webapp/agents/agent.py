@@ -110,7 +110,7 @@ class CallHeaders:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clears:
+class ClearingHabit:
     """An agent's habit of replacing old outputs of `tools` by `text`, all but the newest `kept`."""
 
     tools: frozenset[str]
@@ -158,7 +158,7 @@ class Agent:
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None
     usual_model: str | None = None
-    clears: Clears | None = None
+    clears: ClearingHabit | None = None
     unwritten: type[Unwritten] = Unwritten
     legacy: bool = False
 

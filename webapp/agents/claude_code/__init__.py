@@ -3,7 +3,7 @@
 import re
 from functools import partial
 
-from webapp.agents.agent import Agent, CallHeaders, Clears, FileImport, Transcripts
+from webapp.agents.agent import Agent, CallHeaders, ClearingHabit, FileImport, Transcripts
 from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import TaskReminders
@@ -48,7 +48,7 @@ AGENT = Agent(
     usual_window=USUAL,
     # After a pause, when the provider's cache is cold, or when there are many outputs. Public reports:
     # anthropics/claude-code #42542 and #57788.
-    clears=Clears(
+    clears=ClearingHabit(
         tools=frozenset({"Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch", "Edit", "Write"}),
         kept=5,
         text="[Old tool result content cleared]",

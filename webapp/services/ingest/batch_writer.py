@@ -25,7 +25,8 @@ from webapp.services.ingest.agent_operations import (
 from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.clearings import apply_clearing, apply_recorded
-from webapp.services.ingest.record_batches import apply_meta, megabytes, runs
+from webapp.services.ingest.record_batches import megabytes, runs
+from webapp.services.ingest.session_facts import apply_meta
 from webapp.services.session.activity import WAITING_MS, activity_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
@@ -266,10 +267,9 @@ class BatchWriter:
                 else:
                     batch.write()
                     complete_compaction(session, batch.messages, replacing=request.replacing)
-                    clearings = batch.reports.clearings
-                    changed = bool(batch.changed or clearings)
+                    changed = bool(batch.changed or batch.reports.lost)
                     self._histories.advance(session, batch.base_version, batch.fresh, changed=changed)
-                    for call, lost in clearings.items():
+                    for call, lost in batch.reports.lost.items():
                         apply_clearing(session, call, lost)
                     session.own_calibration_only = False
                     added.events = [*self._after_append(session), *self._above_target(session)]

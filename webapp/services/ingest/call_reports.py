@@ -19,7 +19,7 @@ from webapp.services.session.times import latest, to_ms
 from webapp.store.usage import INFERENCE, CallRow
 
 
-class Clearing(NamedTuple):
+class LostInput(NamedTuple):
     """Real input that left the agent's context before a call, as its usage shows.
 
     `no` is the message of its answer. `tokens` left, `real` stayed. `fell`: less was sent than
@@ -55,8 +55,8 @@ class CallReports:
         # A clock that is ahead must not make the cache of a session warm for years.
         self._now = session.environment.clock()
         self.calls: dict[str, CallRow] = {}
-        # call -> what its last report says was cleared before it; None takes back what an earlier report said
-        self.clearings: dict[str, Clearing | None] = {}
+        # Call -> the input that its last report shows as lost; None takes back what an earlier report showed.
+        self.lost: dict[str, LostInput | None] = {}
 
     def add(self, call: ReportedCall) -> None:
         """Add the real usage of a call."""
@@ -90,17 +90,17 @@ class CallReports:
             model=call.model or self._row.model or "",
             least_share=self._session.least_share if state.answered <= call.own else STEADY_SHARE,
         )
-        verdict, lost = judge_report(before_call, report)
-        if verdict == "foreign":
+        judgement, behind = judge_report(before_call, report)
+        if judgement == "foreign":
             state.set_report_aside(call.key, sent)
             return
         state.accept_report(call.key)
         if sent > state.largest:
             state.largest, state.largest_at = sent, call.at or self._now
-        self._observe(call, learns=verdict == "fits")
+        self._observe(call, learns=judgement == "fits")
         if self._row.source in AGENTS:
-            clearing = Clearing(call.no, lost, real, verdict == "fell", call.at, before_call.factor)
-            self._clear(call.key, clearing if verdict != "fits" else None)
+            lost = LostInput(call.no, behind, real, judgement == "fell", call.at, before_call.factor)
+            self._note_lost(call.key, lost if judgement != "fits" else None)
 
     def add_apart(self, report: UsageReport) -> None:
         """Add the price of a call that is no part of the conversation; a repeated report changes nothing."""
@@ -124,10 +124,10 @@ class CallReports:
             service_tier=usage.tier,
         )  # fmt: skip
 
-    def _clear(self, call_key: str, clearing: Clearing | None) -> None:
-        """Note what a call's report says was cleared, which counts instead of what an earlier report of it said."""
-        if clearing is not None or call_key in self.clearings or call_key == self._state.cleared_call:
-            self.clearings[call_key] = clearing
+    def _note_lost(self, call_key: str, lost: LostInput | None) -> None:
+        """Note what a call's report shows as lost, which counts instead of what an earlier report of it showed."""
+        if lost is not None or call_key in self.lost or call_key == self._state.cleared_call:
+            self.lost[call_key] = lost
 
     def _bill(self, call: ReportedCall) -> None:
         """Note what the cost depends on: the size of a partly reported answer, and what the cache holds how long."""

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from scoring.tokens import calibration, estimate_message_tokens
 from webapp.agents import AGENTS
-from webapp.agents.agent import Clears
+from webapp.agents.agent import ClearingHabit
 from webapp.agents.records import Cleared
 from webapp.services.ingest.agent_operations import agent_operation_id
 from webapp.services.ingest.append_batch import AppendBatch
-from webapp.services.ingest.call_reports import Clearing
+from webapp.services.ingest.call_reports import LostInput
 from webapp.services.session.cards import read_card
 from webapp.services.session.operation import ContextChange, replace_in
 from webapp.services.session.replacements import Replacement, sent_tokens
@@ -29,7 +29,7 @@ from webapp.store.operations import Detail, Facts
 
 # Outputs are taken, the oldest first, until they make up this share of what was lost.
 ENOUGH = 0.9
-UNKNOWN_HABIT = Clears(tools=frozenset(), kept=1, text="")
+UNKNOWN_HABIT = ClearingHabit(tools=frozenset(), kept=1, text="")
 LOOKED_AT = 2_000  # messages before the call
 
 
@@ -46,7 +46,7 @@ class ClearedOutput(NamedTuple):
         return self.message.tokens - self.tokens
 
 
-def apply_clearing(session: Session, call: str, lost: Clearing | None) -> None:
+def apply_clearing(session: Session, call: str, lost: LostInput | None) -> None:
     """Note a clearing, and take the outputs that it probably took, inside the caller's transaction.
 
     What an earlier report of the same call showed is taken back; with None nothing else happens.
@@ -57,7 +57,7 @@ def apply_clearing(session: Session, call: str, lost: Clearing | None) -> None:
         _clear(session, call, lost)
 
 
-def _clear(session: Session, call: str, lost: Clearing) -> None:
+def _clear(session: Session, call: str, lost: LostInput) -> None:
     change = ContextChange(session, now=lost.at)
     habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
     taken: list[ClearedOutput] = []
@@ -182,7 +182,7 @@ def _without(session: Session, estimate: int) -> None:
     state.groups = {name: size - estimate for name, size in state.groups.items()}
 
 
-def _reason(lost: Clearing, taken: Sequence[MessageRow], found: float) -> str:
+def _reason(lost: LostInput, taken: Sequence[MessageRow], found: float) -> str:
     """Return a text on what was lost, which outputs these probably were, and how certain that is."""
     sure = "the agent cleared" if lost.fell else "the agent probably cleared"
     said = f"{sure} about {lost.tokens:,} tokens, not recorded"

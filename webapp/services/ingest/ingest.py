@@ -37,7 +37,6 @@ from webapp.services.ingest.record_batches import (
     batches,
     long_id,
     megabytes,
-    same_source,
     weight,
     weight_of,
 )
@@ -82,7 +81,7 @@ class Ingest:
         """
         found = self._store.sessions.find(session_id)
         if found is not None and not (asked and found.deleted_at):
-            return same_source(found, source, kind)
+            return _same_source(found, source, kind)
         now, redactor = self._environment.clock(), self._environment.redactor
         if redactor is not None and (title := columns.get("title")):
             columns["title"] = redactor.redact_text(title, Counter())
@@ -91,7 +90,7 @@ class Ingest:
             if found is not None and asked and found.deleted_at:
                 self._store.sessions.remove(found, None)
             elif found is not None:
-                return same_source(found, source, kind)
+                return _same_source(found, source, kind)
             row = self._store.sessions.create(
                 id=session_id, source=source, kind=kind, created_at=now, last_activity_at=0, **columns
             )
@@ -306,6 +305,21 @@ class Ingest:
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
         self._environment.bus.publish(*(ProblemReported(session_id, text) for text in problems[:3]))
         self._environment.bus.publish(SessionUpdated(session_id))
+
+
+def _same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
+    """Return the session if records of a source may be appended to it; None if it was deleted.
+
+    Raises:
+        Conflict: the session belongs to another source.
+    """
+    if found.deleted_at is not None:
+        return None
+    if (found.source, found.kind) != (source, kind):
+        raise Conflict(
+            f"session {found.id[:100]} came from {found.source}; nothing of {source} belongs to it"
+        )
+    return found
 
 
 def _is_summary(record: Record) -> bool:

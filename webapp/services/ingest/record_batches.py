@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 
 from scoring.messages import Message, ToolCall
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Unknown, UsageReport
-from webapp.errors import Conflict
-from webapp.services.session.session import Session
 from webapp.store.keys import is_long
-from webapp.store.sessions import SessionRow
 
 # The most records in one transaction: enough to make its cost small, few enough that nobody waits long.
 BATCH_RECORDS = 1_000
@@ -109,48 +106,3 @@ def runs(records: Sequence[Record]) -> Iterator[list[Entry] | UsageReport]:
         yield record
     if run:
         yield run
-
-
-def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
-    """Return the session if records of a source may be appended to it; None if it was deleted.
-
-    Raises:
-        Conflict: the session belongs to another source.
-    """
-    if found.deleted_at is not None:
-        return None
-    if (found.source, found.kind) != (source, kind):
-        raise Conflict(
-            f"session {found.id[:100]} came from {found.source}; nothing of {source} belongs to it"
-        )
-    return found
-
-
-def apply_meta(session: Session, records: Iterable[Record]) -> None:
-    """Copy what records say about the session into its row; later ones win.
-
-    A change of model clears what was known of the window (X10).
-    """
-    row = session.row
-    for record in records:
-        if isinstance(record, Meta):
-            row.title = record.title or row.title
-            _take_model(session, record.model)
-            row.cwd = record.cwd or row.cwd
-            row.agent_type = record.agent_type or row.agent_type
-            if record.parent != row.id:  # a copy of a sub-agent's file under another name claims this
-                row.parent_id = row.parent_id or record.parent
-            row.window = row.window if record.window is None else record.window or None
-            session.state.inherits = session.state.inherits or record.inherits
-        elif isinstance(record, Entry) and record.model and not row.model:
-            row.model = record.model
-
-
-def _take_model(session: Session, model: str | None) -> None:
-    row, state = session.row, session.state
-    if state.counted_as and model and model != row.model:
-        session.change_model(model)
-    elif model and row.model and model != row.model:
-        row.window = None
-        state.model_changed()
-    row.model = model or row.model

@@ -9,12 +9,12 @@ from webapp.services.ingest.record_batches import (
     BATCH_BYTES,
     BATCH_RECORDS,
     Tally,
-    apply_meta,
     batches,
     runs,
     weight,
     weight_of,
 )
+from webapp.services.ingest.session_facts import apply_meta
 from webapp.services.session.session import Session
 
 
