@@ -74,7 +74,7 @@ def _other(app: App, rng: random.Random, n: int) -> None:
         case 2:
             app.operations.undo("s")
         case 3:
-            app.operations.pin("s", mid(app, "s", rng.randrange(1, 12)))
+            app.by_hand.pin("s", mid(app, "s", rng.randrange(1, 12)))
         case 4:
             app.summarising.summarise("s")
         case 5:

@@ -37,6 +37,7 @@ from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.scripts import ProxyScripts
 from webapp.services.pruning.automatic import AutomaticPruning
 from webapp.services.pruning.background import BackgroundSummaries
+from webapp.services.pruning.by_hand import ChangesByHand
 from webapp.services.pruning.cold_caches import ColdCaches
 from webapp.services.pruning.operations import OperationService
 from webapp.services.pruning.overflow import Overflow
@@ -93,6 +94,7 @@ class App:
         summaries = PlanSummaries(environment, self.summarising)
         self.prunes = Prunes(environment, histories, planning, shown_plans, self.messages, summaries)
         self.operations = OperationService(environment, histories)
+        self.by_hand = ChangesByHand(environment, histories)
         self.overflow = Overflow(environment, histories, self.summarising)
         self.cold_caches = ColdCaches(environment)
         self.automatic = AutomaticPruning(

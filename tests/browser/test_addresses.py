@@ -286,7 +286,7 @@ class TestNarrowest:
         page.set_viewport_size({"width": 360, "height": 740})
         session = managed(server, 20, tokens=50)
         for _ in range(10):
-            server.app.operations.pin(
+            server.app.by_hand.pin(
                 session, server.app.messages.page(session, MessagesQuery(limit=1)).messages[0].id
             )
             server.app.operations.undo(session)

@@ -177,7 +177,7 @@ class TestALateAnswer:
         session = managed(server, 60, tokens=50)
         open_and_settle(page, f"{server.url}/sessions/{session}")
         message = server.app.messages.page(session, MessagesQuery(limit=10)).messages[9]
-        asked = hold(page, LIST, lambda: server.app.operations.pin(session, message.id))
+        asked = hold(page, LIST, lambda: server.app.by_hand.pin(session, message.id))
         feed(server, session, 1, start=60)
         expect(page.locator('.msg[aria-rowindex="2"] .m-number')).to_have_text("61")
         asked.continue_()

@@ -249,7 +249,7 @@ class TestALostConnection:
         """A message or an operation whose details could not be read has the same box."""
         session = managed(server, 6, tokens=50)
         [row] = [m for m in server.app.messages.page(session).messages if m.number == 2]
-        server.app.operations.drop(session, row.id)
+        server.app.by_hand.drop(session, row.id)
         without_live_connection(page)
         page.goto(f"{server.url}/sessions/{session}?panel=history")
         intercept(page, "**/messages/*", lambda route: route.abort())
@@ -429,7 +429,7 @@ class TestReadsThatFailed:
 def kept_open(page: Page, server: Server, session: str) -> Iterator[None]:
     """Keep the room of a session open in another page, so that a page that reconnects gets events only."""
     drop = server.app.messages.page(session, MessagesQuery(sort="oldest", limit=1)).messages[0].id
-    server.app.operations.drop(session, drop)
+    server.app.by_hand.drop(session, drop)
     other = page.context.new_page()
     other.goto(f"{server.url}/sessions/{session}")
     expect(other.locator(".live")).to_have_text("live")

@@ -109,7 +109,7 @@ class TestWindowing:
         open_session(page, server, session)
         first = server.app.messages.page(session, MessagesQuery(sort="oldest", limit=1)).messages[0]
         whole = re.compile(r"/messages\?(?!.*last=)(?=.*offset=0)")
-        asked = hold(page, whole, lambda: server.app.operations.pin(session, first.id), others=True)
+        asked = hold(page, whole, lambda: server.app.by_hand.pin(session, first.id), others=True)
         expect(row(page, LONG + 201)).to_be_in_viewport()
         for _ in range(130):
             page.keyboard.press("j")

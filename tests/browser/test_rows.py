@@ -119,7 +119,7 @@ class TestRowsThatLeave:
         page.keyboard.press("End")
         rows(page).last.hover()
         expect(row(page, 3)).to_be_in_viewport()
-        server.app.operations.drop(session, identity(server, session, 3))
+        server.app.by_hand.drop(session, identity(server, session, 3))
         expect(row(page, 3)).to_have_attribute("data-fate", "out")
         expect(row(page, 3)).to_be_in_viewport()
 
@@ -134,7 +134,7 @@ class TestRowsThatAreReadAgain:
         text = row(page, 3).locator(".what")
         said = text.inner_text()
         with page.expect_response(re.compile(f"{LIST.pattern}.*brief=true")) as brief:
-            server.app.operations.drop(session, identity(server, session, 3))
+            server.app.by_hand.drop(session, identity(server, session, 3))
         assert max(len(one["text"]) for one in brief.value.json()["messages"]) <= BRIEF_CHARS < len(said)
         expect(row(page, 3)).to_have_attribute("data-fate", "out")
         expect(text).to_have_text(said)

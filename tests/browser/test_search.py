@@ -27,7 +27,7 @@ class TestSearching:
         """A dropped message is found, marked as out of the context, and opened in its session."""
         session = managed(server, 6, tokens=50)
         [row] = [m for m in server.app.messages.page(session).messages if m.number == 2]
-        server.app.operations.drop(session, row.id)
+        server.app.by_hand.drop(session, row.id)
         other = managed(server, 2, tokens=20, title="Another")
         server.app.ingest.append_messages(other, [{"role": "user", "content": "a <b>heron</b> by the weir"}])
         page.goto(server.url)

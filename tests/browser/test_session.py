@@ -337,7 +337,7 @@ class TestHistory:
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneBody())
         listed = server.app.messages.page(session, MessagesQuery(limit=1)).messages
-        server.app.operations.pin(session, listed[0].id)
+        server.app.by_hand.pin(session, listed[0].id)
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()
         page.locator(".operations > li").last.get_by_role("button", name="Undo").click()

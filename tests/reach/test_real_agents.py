@@ -126,7 +126,7 @@ class TestCompacting:
         agent_config.apply(agent_config.installing(source, machine.env, program), remember=True)
         machine.run(*ASK[source]("Never touch port 8443. Please RUN(cat big.txt) now", None))
         session = session_of(app, machine, source)
-        app.operations.pin(session, app.search.everywhere("8443", session).results[0].message_id)
+        app.by_hand.pin(session, app.search.everywhere("8443", session).results[0].message_id)
         hint = app.hints.hint(Session.load(app.environment, session))
         hints.write(session, hints.HINT, hint)
         machine.upstream.clear()

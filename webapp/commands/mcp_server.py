@@ -252,7 +252,7 @@ def _restore(app: App, session: str, arguments: Mapping[str, Any]) -> str:
 
     mid = _mid(app, session, arguments)
     try:
-        said = app.operations.restore(session, mid).message
+        said = app.by_hand.restore(session, mid).message
     except Conflict:
         said = "it is in the pruned view"
     full = app.messages.one(session, mid)
@@ -273,7 +273,7 @@ def _pin(app: App, session: str, arguments: Mapping[str, Any]) -> str:
 
     mid = _mid(app, session, arguments)
     try:
-        return app.operations.pin(session, mid).message
+        return app.by_hand.pin(session, mid).message
     except Conflict as error:
         return str(error)
 

@@ -42,7 +42,7 @@ def stored(folder: Path) -> str:
     transcript.assistant("Done.", tokens=42_000)
     app.importing.import_file(transcript.path.name, transcript.path.read_bytes())
     for message in app.messages.by_number(transcript.session, [DROPPED, DROPPED_CALL]):
-        app.operations.drop(transcript.session, message.id)
+        app.by_hand.drop(transcript.session, message.id)
     app.close()
     return transcript.session
 

@@ -119,9 +119,9 @@ def existing(app: App, path: str) -> dict[str, Any]:
         found["message_id"] = first = app.messages.page(session).messages[-1].id
         found["n"] = 1
         if path.endswith("/unpin") or "/operations/" in path:
-            app.operations.pin(session, first)
+            app.by_hand.pin(session, first)
         if path.endswith("/restore"):
-            app.operations.drop(session, first)
+            app.by_hand.drop(session, first)
         if "/summaries/" in path:
             app.summarising.summarise(session)
     if "{memory_id}" in path:

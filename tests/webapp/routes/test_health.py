@@ -122,7 +122,7 @@ class TestMetrics:
         """`reason="manual"` counts only prunes that a person requested."""
         app.new_sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": f"{n} hello " * 300} for n in range(20)])
-        app.operations.drop("a", mid(app, "a", 1))
+        app.by_hand.drop("a", mid(app, "a", 1))
         found = samples(client)
         assert (found["coppice_drops_total"], found["coppice_prunes_total{reason=manual}"]) == (1, 0)
         app.prunes.apply("a", PruneBody(max_tokens=4_000))

@@ -113,7 +113,7 @@ class TestVerify:
     def test_finds_a_pair_that_was_torn(self, app_with_session: App) -> None:  # P4
         """A result without its call is a fault, although every reference holds."""
         app = app_with_session
-        app.operations.drop("s", f"2-{app.store.log.message(1, 2).id.hex()}")
+        app.by_hand.drop("s", f"2-{app.store.log.message(1, 2).id.hex()}")
         row = app.store.sessions.get("s")
         item = app.store.log.message(row.key, 3)
         with app.store.write():
@@ -128,7 +128,7 @@ class TestVerify:
     def test_pairs_a_result_with_the_latest_call_of_its_id(self, app: App) -> None:  # P4
         """Some programs number the calls of each turn from 0, and a call that was interrupted has no result."""
         followed(app, user("go"), call("c1"), result("c1", "out"), user("again"), call("c1"), user("stop"))
-        app.operations.drop("s", mid(app, "s", 2))
+        app.by_hand.drop("s", mid(app, "s", 2))
         assert context_numbers(app, "s") == [1, 4, 5, 6]
         assert list(app.verify()) == []
 
@@ -187,7 +187,7 @@ def used(app: App) -> App:
     """A session that was pruned and pinned, one with a summary, a memory, a learning and a setting."""
     followed(app, *conversation(4), user("more"))
     app.ingest.append_records("s", [entry(70, said("counted"), usage=usage(900), call_key="call")])
-    app.operations.pin("s", mid(app, "s", 5))
+    app.by_hand.pin("s", mid(app, "s", 5))
     app.prunes.apply("s", PruneBody(max_tokens=300))
     followed(app, *conversation(6), session_id="t")
     app.summarising.summarise("t")

@@ -70,31 +70,31 @@ def get_message(app: App, session_id: str, message_id: str) -> MessageFull:
 @table.post(ONE + "/pin", errors=(404, 409))
 def pin_message(app: App, session_id: str, message_id: str, body: EmptyBody) -> Applied:
     """Pin a message with its unit: no prune drops it."""
-    return app.operations.pin(session_id, message_id)
+    return app.by_hand.pin(session_id, message_id)
 
 
 @table.post(ONE + "/unpin", errors=(404, 409))
 def unpin_message(app: App, session_id: str, message_id: str, body: EmptyBody) -> Applied:
     """Remove the pin of a message and its unit."""
-    return app.operations.unpin(session_id, message_id)
+    return app.by_hand.unpin(session_id, message_id)
 
 
 @table.post(ONE + "/restore", errors=(404, 409))
 def restore_message(app: App, session_id: str, message_id: str, body: EmptyBody) -> Applied:
     """Put a message with its unit back into the context, at its place in the log."""
-    return app.operations.restore(session_id, message_id)
+    return app.by_hand.restore(session_id, message_id)
 
 
 @table.post(ONE + "/drop", errors=(404, 409))
 def drop_message(app: App, session_id: str, message_id: str, body: EmptyBody) -> Applied:
     """Take a message with its unit out of the context now."""
-    return app.operations.drop(session_id, message_id)
+    return app.by_hand.drop(session_id, message_id)
 
 
 @table.post(ONE + "/drop-first", errors=(404, 409))
 def drop_message_first(app: App, session_id: str, message_id: str, body: EmptyBody) -> Applied:
     """Mark a message with its unit as the first to go at the next prune."""
-    return app.operations.drop_first(session_id, message_id)
+    return app.by_hand.drop_first(session_id, message_id)
 
 
 @table.get("/sessions/<session_id>/heaviest", errors=(404,))

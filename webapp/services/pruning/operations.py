@@ -1,4 +1,4 @@
-"""Operations on single messages, the history of operations, and undo.
+"""The history of operations, and undo.
 
 Undo of operation n undoes n and every later one that is not undone, newest first. The context is then the one
 before n plus everything appended since. An agent's own operation cannot be undone, and neither can those
@@ -7,38 +7,31 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from scoring.counted import counted
-from scoring.messages import Units, waiting
 from scoring.tokens import Certainty
 from webapp.errors import Conflict, NotFound, refuse_unknown
-from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
+from webapp.events import ContextRestored, OperationUndone, SessionUpdated
 from webapp.services.planning.message_rows import out_answer
 from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
-from webapp.services.session.answers import Applied, Operation, Region
+from webapp.services.session.answers import Operation, Region
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import in_order
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation import FLAGS, SUMMARY_IN, SUMMARY_OUT, ContextChange, pruned_event
+from webapp.services.session.operation import FLAGS, SUMMARY_IN, SUMMARY_OUT, ContextChange
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.scale import Scale
 from webapp.services.session.session import Session
 from webapp.services.session.session_answers import session_answer
-from webapp.services.session.stored_messages import message_with_id, read_features
 from webapp.store.log import MessageRow
-from webapp.store.operations import KINDS, Detail, Facts, ItemRow, OperationKind, OperationRow, RemovalReason
+from webapp.store.operations import KINDS, Detail, ItemRow, OperationRow, RemovalReason
 from webapp.store.summaries import SummaryRow
-
-# Changes a unit, and returns the kind of the operation with what was done in words.
-Act = Callable[[ContextChange, Sequence[MessageRow]], tuple[OperationKind, str]]
-# The largest distance in the log between the messages of a unit.
-UNIT_REACH = 256
 
 
 class OperationService:
-    """The use cases of operations."""
+    """The use cases of operations that were made."""
 
     def __init__(self, environment: Environment, histories: Histories) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
@@ -168,131 +161,6 @@ class OperationService:
         back = {i.no for i in change.items if i.change == "in"}
         rows = self._store.log.messages(change.session.key, sorted(back))
         return [rows[no].mid for no in sorted(rows) if rows[no].out_operation is None]
-
-    # -- single messages, with their units
-
-    def pin(self, session_id: str, mid: str) -> Applied:
-        """Pin a message with its unit: no prune takes it."""
-
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
-            change.flag(_with_pin(unit, 0, "it is pinned already"), "pinned")
-            change.flag([m.no for m in unit if m.drop_first], "not_drop_first")
-            return "pin", "pinned"
-
-        return self._act(session_id, mid, act)
-
-    def unpin(self, session_id: str, mid: str) -> Applied:
-        """Remove the pin of a message and its unit."""
-
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
-            change.flag(_with_pin(unit, 1, "it is not pinned"), "unpinned")
-            return "unpin", "unpinned"
-
-        return self._act(session_id, mid, act)
-
-    def drop_first(self, session_id: str, mid: str) -> Applied:
-        """Flag a message with its unit as the first to go, or remove the flag."""
-
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
-            if all(m.drop_first for m in unit):
-                change.flag([m.no for m in unit], "not_drop_first")
-                return "unmark", "no longer marked to drop first"
-            change.flag([m.no for m in unit if m.pinned], "unpinned")
-            change.flag([m.no for m in unit if not m.drop_first], "drop_first")
-            return "drop_first", "marked to drop first"
-
-        return self._act(session_id, mid, act)
-
-    def drop(self, session_id: str, mid: str) -> Applied:
-        """Take a message with its unit out of the context.
-
-        Raises:
-            Conflict: it is out already, is pinned, waits for a result, or can never be dropped (a system message or the
-                last unit).
-        """
-
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
-            in_view = [m for m in unit if m.out_operation is None]
-            if not in_view:
-                raise Conflict("it is out of the context already")
-            if any(m.role == "system" for m in unit):
-                raise Conflict("a system message is never dropped")
-            if any(m.pinned for m in unit):
-                raise Conflict("a pinned message is never dropped: unpin it first")
-            last = self._histories.of(change.session).nos[-1:]
-            if any(m.no in last for m in unit):
-                raise Conflict("the last message is never dropped")
-            if waiting(read_features([m.features for m in unit])):
-                raise Conflict("it waits for the result of a call, which would then arrive without its call")
-            detail = Detail(fate="goes", reason="dropped by hand", cause="dropped")
-            change.take_out(in_view, {m.no: detail for m in in_view})
-            return "drop", "dropped"
-
-        return self._act(session_id, mid, act)
-
-    def restore(self, session_id: str, mid: str) -> Applied:
-        """Put a message with its unit back, at its place in the log.
-
-        Raises:
-            Conflict: it is in the context.
-        """
-
-        def act(change: ContextChange, unit: Sequence[MessageRow]) -> tuple[OperationKind, str]:
-            out = [m for m in unit if m.out_operation is not None]
-            if not out:
-                raise Conflict("it is in the context already")
-            change.put_in(out, {})
-            return "restore", "restored"
-
-        return self._act(session_id, mid, act)
-
-    def _act(self, session_id: str, mid: str, act: Act) -> Applied:
-        with self._environment.lock(session_id), self._store.write(session_id):
-            session = Session.load(self._environment, session_id)
-            message = message_with_id(self._store, session.key, mid)
-            unit = self._unit(session.key, message)
-            change = ContextChange(session)
-            kind, done = act(change, unit)
-            touched = {i.no for i in change.items}
-            operation = change.record(kind, "user", f"{done} by hand", len(touched), Facts())
-            self._histories.drop(session.key)
-        events: list[Event] = [SessionUpdated(session_id)]
-        ids = tuple(m.mid for m in unit if m.no in touched)
-        if kind == "restore":
-            events.insert(0, ContextRestored(session_id, None, ids))
-        elif kind == "drop":
-            events.insert(0, pruned_event(session, operation, ids))
-        self._environment.bus.publish(*events)
-        return Applied(
-            operation=operation_answer(operation),
-            session=session_answer(session),
-            event=None,
-            message=f"{counted(len(touched), 'message')} {done}",
-        )
-
-    def _unit(self, session: int, message: MessageRow) -> Sequence[MessageRow]:
-        """Return the unit of a message, in the context or not: itself and what calls and results tie to it."""
-        near = self._store.log.messages(
-            session, range(max(1, message.no - UNIT_REACH), message.no + UNIT_REACH)
-        )
-        rows = [near[no] for no in sorted(near)]
-        units = Units()
-        for features in read_features([row.features for row in rows]):
-            units.append(features)
-        position = next(i for i, row in enumerate(rows) if row.no == message.no)
-        return [rows[i] for i in units.of(position)]
-
-
-def _with_pin(unit: Iterable[MessageRow], pinned: int, otherwise: str) -> list[int]:
-    """Return the numbers of the messages whose `pinned` has this value, 0 or 1.
-
-    Raises:
-        Conflict: there are none; `otherwise` says so.
-    """
-    found = [m.no for m in unit if m.pinned == pinned]
-    if not found:
-        raise Conflict(otherwise)
-    return found
 
 
 def _undone_words(operations: Sequence[OperationRow], restored: int, lengthened: int) -> str:

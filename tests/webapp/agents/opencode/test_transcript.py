@@ -191,7 +191,7 @@ class TestTheFile:
 
     def test_begins_with_a_message_of_the_user(self, app: App, session: str) -> None:  # X22, X6
         """If the first message was dropped, a note replaces it, because providers refuse another role."""
-        app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
+        app.by_hand.drop(session, app.messages.by_number(session, [1])[0].id)
         assert texts(app.resuming.resume(session))[0] == ("user", PRUNED_NOTE)
 
     def test_contains_a_compaction_as_the_agent_writes_it(self, app: App, tmp_path: Path) -> None:

@@ -369,7 +369,7 @@ class TestInTheBackground:
         log = Log(app)
         log.add(user(RULE))
         [first] = app.messages.page("s").messages
-        app.operations.pin("s", first.id)
+        app.by_hand.pin("s", first.id)
         assert app.store.aftermaths.uncounted() == ["s"]
         app.aftermaths.count("s")
         assert app.store.aftermaths.uncounted() == []

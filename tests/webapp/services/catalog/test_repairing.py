@@ -30,7 +30,7 @@ DERIVED = [
 def used(app: App) -> App:
     """A session that was pruned and pinned, and a memory."""
     followed(app, *conversation(4), user("more"))
-    app.operations.pin("s", mid(app, "s", 5))
+    app.by_hand.pin("s", mid(app, "s", 5))
     app.prunes.apply("s", PruneBody(max_tokens=300))
     app.memory.add("memory", "Always test.")
     return app

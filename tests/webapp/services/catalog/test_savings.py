@@ -25,7 +25,7 @@ def restore_all(app: App, session: str) -> None:
     key = app.store.sessions.get(session).key
     out = [m for m in app.store.log.messages(key, range(1, 100)).values() if m.out_operation is not None]
     for message in out:
-        app.operations.restore(session, message.mid)
+        app.by_hand.restore(session, message.mid)
 
 
 class TestSavings:
@@ -78,9 +78,9 @@ class TestSavings:
         """It counts until it is restored."""
         out = app.savings.all().out
         staying = mid(app, pruned, context_numbers(app, pruned)[-2])
-        app.operations.drop(pruned, staying)
+        app.by_hand.drop(pruned, staying)
         assert app.savings.all().out > out
-        app.operations.restore(pruned, staying)
+        app.by_hand.restore(pruned, staying)
         assert app.savings.all().out == out
 
     def test_of_an_unknown_model_have_no_price(self, app: App, pruned: str) -> None:

@@ -43,7 +43,7 @@ class TestEverywhere:
             user("end"),
         )
         followed(app, user("marmalade elsewhere"), session_id="t")
-        app.operations.drop("s", mid(app, "s", 2))
+        app.by_hand.drop("s", mid(app, "s", 2))
         found = app.search.everywhere("marmalade").results
         assert {(r.session_id, r.number, r.in_context) for r in found} == {
             ("s", 2, False),

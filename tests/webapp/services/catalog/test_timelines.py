@@ -107,7 +107,7 @@ CHANGES: dict[str, Callable[[App, str], object]] = {
     "prune": lambda app, session: app.prunes.apply(session, PruneBody(max_tokens=2_000)),
     "summary": lambda app, session: app.summarising.summarise(session),
     "overflow": lambda app, session: app.overflow.relieve(session),
-    "drop": lambda app, session: app.operations.drop(session, mid(app, session, 3)),
+    "drop": lambda app, session: app.by_hand.drop(session, mid(app, session, 3)),
 }
 
 

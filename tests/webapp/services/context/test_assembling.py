@@ -38,7 +38,7 @@ class TestThoughts:
         listed = [*thoughtful(1), *thoughtful(2), wire("user", "next")]
         session = managed(app, *listed)
         assert app.context.get(session).messages == listed
-        app.operations.drop(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
         bare = {"role": "assistant", "content": listed[3]["content"][1:]}
         assert app.context.get(session).messages == [listed[0], listed[2], bare, listed[4]]
         app.ingest.append_messages(session, [thoughtful(3)[1], *thoughtful(4)])
@@ -51,13 +51,13 @@ class TestThoughts:
     def test_outlive_a_change_of_flags(self, app: App) -> None:  # X6
         """A pin changes nothing that the model gets."""
         session = managed(app, *thoughtful(1), *thoughtful(2))
-        app.operations.pin(session, mid(app, session, 1))
+        app.by_hand.pin(session, mid(app, session, 1))
         assert thinking(app, session) == ["1", "2"]
 
     def test_of_the_next_answer_stay_if_no_call_runs(self, app: App) -> None:  # X6
         """After an answer the next call is made with the changed context."""
         session = managed(app, *thoughtful(1), *thoughtful(2))
-        app.operations.drop(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
         app.ingest.append_messages(session, thoughtful(3))
         assert thinking(app, session) == ["3"]
 
@@ -65,7 +65,7 @@ class TestThoughts:
         """The list has no message without content."""
         alone = {"role": "assistant", "content": thoughtful(2)[1]["content"][:1]}
         session = managed(app, *thoughtful(1), wire("user", "go"), alone, *thoughtful(3))
-        app.operations.drop(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
         assert all(message["content"] for message in app.context.get(session).messages)
 
 
@@ -77,7 +77,7 @@ class TestContext:
         messages = [{**wire("user", "a"), "extra": 1}, wire("assistant", "b"), wire("user", "c")]
         session = managed(app, *messages)
         assert app.context.get(session).messages == messages
-        app.operations.drop(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
         assert app.context.get(session).messages == [messages[0], messages[2]]
 
     @pytest.mark.parametrize("model", ["claude-sonnet-4-6", "gemini-2.5-pro"])
@@ -85,7 +85,7 @@ class TestContext:
         """LangChain sends a list to the provider in the order that it has."""
         turn = [{"type": "human", "content": "go"}, {"type": "ai", "content": "done"}]
         session = managed(app, *turn * 3, model=model)
-        app.operations.drop(session, mid(app, session, 1))
+        app.by_hand.drop(session, mid(app, session, 1))
         assert [m["type"] for m in app.context.get(session).messages[:2]] == ["human", "ai"]
 
     def test_is_validated_without_decoding_unchanged_objects(
@@ -239,7 +239,7 @@ class TestContext:
         before, encoded = app.context.get("s"), wire_lists.wire_list
 
         def later(*of: Any) -> Any:
-            app.operations.pin("s", mid(app, "s", 2))
+            app.by_hand.pin("s", mid(app, "s", 2))
             return encoded(*of)
 
         monkeypatch.setattr(assembling, "wire_list", later)

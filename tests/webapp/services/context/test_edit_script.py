@@ -72,7 +72,7 @@ class TestTheScript:
 
     def test_drops_a_call_with_its_result(self, app: App, session: str) -> None:  # X27
         """The call is named by its time and the result by the call's id; undo empties the script."""
-        applied = app.operations.drop(session, app.messages.by_number(session, [3])[0].id)
+        applied = app.by_hand.drop(session, app.messages.by_number(session, [3])[0].id)
         edits = script(app, session)
         assert edits == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
         app.operations.undo(session, applied.operation.n)
@@ -80,9 +80,9 @@ class TestTheScript:
 
     def test_keeps_the_message_of_the_user_before_the_rest(self, app: App, session: str) -> None:  # X27, X6
         """Some providers refuse a list that begins with an answer."""
-        app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
+        app.by_hand.drop(session, app.messages.by_number(session, [1])[0].id)
         assert script(app, session) == {}
-        app.operations.drop(session, app.messages.by_number(session, [2])[0].id)
+        app.by_hand.drop(session, app.messages.by_number(session, [2])[0].id)
         assert script(app, session) == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
 
     def test_has_the_replacement_of_an_output(self, app: App, session: str) -> None:  # X27, C3
@@ -103,7 +103,7 @@ class TestTheScript:
         monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
         monkeypatch.setattr(hints, "AT_WORK_MS", 10**15)
         (tmp_path / "hints").mkdir()
-        applied = app.operations.drop(session, app.messages.by_number(session, [3])[0].id)
+        applied = app.by_hand.drop(session, app.messages.by_number(session, [3])[0].id)
         until(lambda: files.read(session, files.EDITS).get("edits"))
         app.operations.undo(session, applied.operation.n)
         until(lambda: files.read(session, files.EDITS).get("edits") == {})
@@ -118,7 +118,7 @@ def test_a_call_that_the_agent_sent_edited_counts_for_the_pruned_view(
     app.ingest.ensure("s", "pi")
     app.ingest.append_records("s", entries(*asked))
     row = app.messages.page("s").messages[1]
-    app.operations.drop("s", row.id)
+    app.by_hand.drop("s", row.id)
     for version, is_edited in (("1", True), ("", False), ("2", True)):
         files.write("s", files.ACTIVE, {"version": version})
         number = app.store.sessions.get("s").next_no + 1
@@ -140,7 +140,7 @@ def test_an_edited_call_that_was_written_down_before_it_was_sent_is_no_clearing(
     app.ingest.append_records(
         "s", [*entries(user("one"), said(words(6_000))), first, entry(3, user("three"))]
     )
-    app.operations.drop("s", app.messages.by_number("s", [2])[0].id)
+    app.by_hand.drop("s", app.messages.by_number("s", [2])[0].id)
     begun = replace(entry(4, call("c")), group="g", call_key="call 2")
     app.ingest.append_records("s", [begun])
     files.write("s", files.ACTIVE, {"version": "1"})

@@ -167,7 +167,7 @@ class TestTranscript:
         """A pinned message before a summary stays in the file."""
         row = app.store.sessions.get(session.id)
         first = app.store.contexts.items(row.key, PRUNED)[0].ref
-        app.operations.pin(session.id, app.store.log.messages(row.key, [first])[first].mid)
+        app.by_hand.pin(session.id, app.store.log.messages(row.key, [first])[first].mid)
         app.summarising.summarise(session.id)
         there, here = elsewhere.read(session), view(app, session)
         assert [without_heading(m.text) for m in there] == [m.text for m in here]

@@ -226,7 +226,7 @@ class TestAPartialReport:
         for n in (1, 2):
             called(app, session_id, "value " * 850, input_tokens=860 * n)
         for no in (1, 2):
-            app.operations.drop(session_id, mid(app, session_id, no))
+            app.by_hand.drop(session_id, mid(app, session_id, no))
         called(app, session_id, "value " * 850, input_tokens=1_720)
         assert app.sessions.get(session_id).notes == []
 

@@ -311,7 +311,7 @@ class TestWholeFiles:
         shutil.copytree(TREE, root)
         place.look()
         newest = place.app.messages.page("ses_1", MessagesQuery(sort="oldest")).messages[-1]
-        place.app.operations.pin("ses_1", newest.id)
+        place.app.by_hand.pin("ses_1", newest.id)
         before = place.app.sessions.get("ses_1")
         message = root / "storage" / "message" / "ses_1" / "msg_05.json"
         whole = message.read_bytes()

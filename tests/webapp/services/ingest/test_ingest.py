@@ -230,7 +230,7 @@ class TestRewind:
     def test_restores_another_branch(self, app: App) -> None:
         """A message dropped by an operation stays out of the pruned view."""
         followed(app, user("a"), said("b"), user("c"), said("d"))
-        app.operations.drop("s", mid(app, "s", 2))
+        app.by_hand.drop("s", mid(app, "s", 2))
         app.ingest.append_records("s", [Rewind("id-0", "id-8", None, "", ("id-0",)), entry(8, user("e"))])
         assert context_numbers(app, "s", AGENT) == [1, 5]
         app.ingest.append_records(

@@ -48,7 +48,7 @@ class TestAHint:
     def test_contains_pins_learnings_and_decisions(self, app: App, session: str, folder: Path) -> None:  # X20
         """The text for the agent's summariser is within its budget."""
         rows = app.messages.page(session, MessagesQuery(limit=3)).messages
-        app.operations.pin(session, rows[0].id)
+        app.by_hand.pin(session, rows[0].id)
         app.memory.add("learning", "Tests need the database.", session)
         survive = str(hint_of(app, session)["survive"])
         assert " ".join(rows[0].text.split())[:40] in survive

@@ -96,7 +96,7 @@ class TestTheHeaviest:
         """Pinned messages count in the group, but no plan may drop them."""
         session = reader(app)
         [row] = [m for m in app.messages.page(session).messages if m.number == 3]
-        app.operations.pin(session, row.id)
+        app.by_hand.pin(session, row.id)
         spec = group(app, session, "file", "docs/spec.md")
         assert (spec.messages, spec.removable) == (3, 2)
         assert members(app, session, "file", "docs/spec.md") == [5, 7]

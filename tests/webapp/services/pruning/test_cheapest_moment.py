@@ -168,7 +168,7 @@ class TestAutomaticPruning:
         session = automatic(app)
         above(app, session)
         newest = [m for m in app.messages.page(session).messages if m.fate != "protected"]
-        app.operations.drop(session, max(newest, key=lambda m: m.number).id)
+        app.by_hand.drop(session, max(newest, key=lambda m: m.number).id)
         assert cost(app, session).break_even_calls > 0
         events = heard(app)
         app.ingest.append_messages(session, [words(99, 10)])
@@ -179,7 +179,7 @@ class TestAutomaticPruning:
         session = automatic(app)
         for n in range(9):
             call(app, session, n)
-        app.operations.drop(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
         app.operations.undo(session)
         events = heard(app)
         app.ingest.append_messages(session, [words(98, 10)])  # below the target, so that it may fire again
@@ -272,7 +272,7 @@ class TestThePrice:
         above(app, session)
         before = cost(app, session)
         numbers = [m for m in app.messages.page(session).messages if m.fate == "goes"]
-        app.operations.drop(session, sorted(numbers, key=lambda m: m.number)[len(numbers) // 2].id)
+        app.by_hand.drop(session, sorted(numbers, key=lambda m: m.number)[len(numbers) // 2].id)
         assert app.sessions.get(session).cache.changed
         assert cost(app, session).rewritten_once < before.rewritten_once
         call(app, session, 99)
@@ -300,7 +300,7 @@ class TestThePrice:
         app.sessions.patch(session, SessionChange(automatic=False))
         above(app, session)
         rows = [m for m in app.messages.page(session).messages if m.fate == "goes"]
-        app.operations.drop(session, max(rows, key=lambda m: m.number).id)
+        app.by_hand.drop(session, max(rows, key=lambda m: m.number).id)
         dropped = cost(app, session)
         app.prunes.apply(session, PruneBody())
         app.operations.undo(session)

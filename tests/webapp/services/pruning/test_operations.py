@@ -35,7 +35,7 @@ class TestByHand:
 
     def test_drop_removes_the_unit(self, app: App, session: str) -> None:  # X5
         """A call is never dropped without its result."""
-        done = app.operations.drop(session, mid(app, session, 3))
+        done = app.by_hand.drop(session, mid(app, session, 3))
         assert context_numbers(app, session) == [1, 4, 5, 6]
         assert (done.operation.kind, done.message) == ("drop", "2 messages dropped")
         assert app.sessions.get(session).agent.messages == 6
@@ -53,13 +53,13 @@ class TestByHand:
             done,
             format="responses",
         )
-        app.operations.drop(session, mid(app, session, 4))
+        app.by_hand.drop(session, mid(app, session, 4))
         assert context_numbers(app, session) == [1, 5]
 
     def test_drop_is_announced_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
         """The event has the ids and the freed tokens; its undo is reported as a restore."""
         events = heard(app)
-        dropped = app.operations.drop(session, mid(app, session, 3)).operation
+        dropped = app.by_hand.drop(session, mid(app, session, 3)).operation
         [event] = [e for e in events if isinstance(e, ContextPruned | ContextRestored)]
         assert (event.n, event.reason, event.removed) == (dropped.n, "manual", 2)
         assert event.removed_ids == (mid(app, session, 2), mid(app, session, 3))
@@ -69,9 +69,9 @@ class TestByHand:
 
     def test_restore_returns_the_unit_to_its_place(self, app: App, session: str) -> None:  # X2
         """The unit returns in the order of the log."""
-        app.operations.drop(session, mid(app, session, 3))
+        app.by_hand.drop(session, mid(app, session, 3))
         events = heard(app)
-        app.operations.restore(session, app.search.archive(session).messages[0].id)
+        app.by_hand.restore(session, app.search.archive(session).messages[0].id)
         assert context_numbers(app, session) == [1, 2, 3, 4, 5, 6]
         [event] = [e for e in events if isinstance(e, ContextRestored)]
         assert len(event.message_ids) == 2
@@ -80,10 +80,10 @@ class TestByHand:
     def test_pin_protects_the_unit_from_a_prune(self, app: App) -> None:  # X5
         """After unpin the unit can be pruned again."""
         followed(app, *conversation(10), user("end"))
-        app.operations.pin("s", mid(app, "s", 2))
+        app.by_hand.pin("s", mid(app, "s", 2))
         plan = app.prunes.plan("s", PlanBody(max_tokens=300))
         assert not {2, 3} & {m.number for m in plan.removed}
-        app.operations.unpin("s", mid(app, "s", 3))
+        app.by_hand.unpin("s", mid(app, "s", 3))
         plan = app.prunes.plan("s", PlanBody(max_tokens=300))
         assert {2, 3} <= {m.number for m in plan.removed}
 
@@ -92,12 +92,12 @@ class TestByHand:
         followed(app, *conversation(10), user("end"))
         tokens = app.sessions.get("s").pruned.tokens
         app.sessions.patch("s", SessionChange(settings={"fresh_tail": 0}))
-        app.operations.drop_first("s", mid(app, "s", 38))
+        app.by_hand.drop_first("s", mid(app, "s", 38))
         assert {m.number for m in app.prunes.plan("s", PlanBody(max_tokens=tokens - 1)).removed} == {
             38,
             39,
         }
-        app.operations.drop_first("s", mid(app, "s", 39))
+        app.by_hand.drop_first("s", mid(app, "s", 39))
         assert not {38, 39} & {
             m.number for m in app.prunes.plan("s", PlanBody(max_tokens=tokens - 1)).removed
         }
@@ -115,10 +115,10 @@ class TestByHand:
     ) -> None:
         """The error gives the reason, and no operation is stored."""
         if first:
-            getattr(app.operations, first)(session, mid(app, session, 2))
+            getattr(app.by_hand, first)(session, mid(app, session, 2))
         count = len(app.operations.list(session))
         with pytest.raises(Conflict, match=why):
-            getattr(app.operations, second)(session, mid(app, session, 2))
+            getattr(app.by_hand, second)(session, mid(app, session, 2))
         assert len(app.operations.list(session)) == count
 
     def test_never_drops_protected_messages(self, app: App) -> None:  # B7
@@ -126,31 +126,31 @@ class TestByHand:
         session = managed(app, wire("system", "rules"), wire("user", "hi"))
         for no, why in ((1, "system"), (2, "last")):
             with pytest.raises(Conflict, match=why):
-                app.operations.drop(session, mid(app, session, no))
+                app.by_hand.drop(session, mid(app, session, no))
 
     def test_never_drops_a_pinned_unit(self, app: App, session: str) -> None:  # X5, B7
         """Later messages of a pinned unit stay, too; after unpin the unit can be dropped."""
-        app.operations.pin(session, mid(app, session, 2))
+        app.by_hand.pin(session, mid(app, session, 2))
         app.ingest.append_records("s", entries(result("c1", "more"), user("end"), start=40))
         for no in (3, 7):
             with pytest.raises(Conflict, match="unpin it first"):
-                app.operations.drop(session, mid(app, session, no))
-        app.operations.unpin(session, mid(app, session, 2))
-        assert app.operations.drop(session, mid(app, session, 2)).message == "3 messages dropped"
+                app.by_hand.drop(session, mid(app, session, no))
+        app.by_hand.unpin(session, mid(app, session, 2))
+        assert app.by_hand.drop(session, mid(app, session, 2)).message == "3 messages dropped"
 
     def test_never_drops_a_call_that_waits_for_its_result(self, app: App) -> None:  # P4
         """The result would arrive without its call; after it both can be dropped."""
         followed(app, user("go"), call("late"), user("more"), said("done"))
         with pytest.raises(Conflict, match="waits for the result of a call"):
-            app.operations.drop("s", mid(app, "s", 2))
+            app.by_hand.drop("s", mid(app, "s", 2))
         app.ingest.append_records("s", entries(result("late", "out"), user("end"), start=40))
-        assert app.operations.drop("s", mid(app, "s", 2)).message == "2 messages dropped"
+        assert app.by_hand.drop("s", mid(app, "s", 2)).message == "2 messages dropped"
         assert list(app.verify()) == []
 
     def test_of_an_unknown_message_is_refused(self, app: App, session: str) -> None:
         """An unknown session, message or operation is an error."""
         with pytest.raises(NotFound):
-            app.operations.pin(session, "99-00")
+            app.by_hand.pin(session, "99-00")
         with pytest.raises(NotFound):
             app.operations.undo(session, 99)
         with pytest.raises(NotFound):
@@ -167,7 +167,7 @@ class TestTheLog:
         before = app.store.log.entries(row.key, 0, row.next_seq)
         app.prunes.apply("s", PruneBody(max_tokens=1_300))
         app.summarising.summarise("s")
-        for act, no in ((app.operations.pin, 41), (app.operations.drop, 40), (app.operations.restore, 40)):
+        for act, no in ((app.by_hand.pin, 41), (app.by_hand.drop, 40), (app.by_hand.restore, 40)):
             act("s", mid(app, "s", no))
         app.overflow.relieve("s")
         while any(one.undoable for one in app.operations.list("s")):
@@ -186,7 +186,7 @@ class TestUndo:
         followed(app, *conversation(10), user("end"))
         event = app.prunes.apply("s", PruneBody(max_tokens=300)).event
         removed = list(event.removed_ids) if event else []
-        app.operations.pin("s", mid(app, "s", 41))
+        app.by_hand.pin("s", mid(app, "s", 41))
         events = heard(app)
         undone = app.operations.undo("s", 1)
         assert (undone.undone, set(undone.restored_ids)) == ([2, 1], set(removed))
@@ -206,8 +206,8 @@ class TestList:
 
     def test_filters_by_kind(self, app: App, session: str) -> None:
         """The newest is first, and an unknown kind is refused."""
-        app.operations.pin(session, mid(app, session, 1))
-        app.operations.drop(session, mid(app, session, 4))
+        app.by_hand.pin(session, mid(app, session, 1))
+        app.by_hand.drop(session, mid(app, session, 4))
         assert [o.kind for o in app.operations.list(session)] == ["drop", "pin"]
         assert [o.kind for o in app.operations.list(session, kind="pin")] == ["pin"]
         with pytest.raises(Invalid, match="kind"):
@@ -215,6 +215,6 @@ class TestList:
 
     def test_shows_the_effect_on_each_message(self, app: App, session: str) -> None:
         """Each message has its change and the reason."""
-        app.operations.drop(session, mid(app, session, 4))
+        app.by_hand.drop(session, mid(app, session, 4))
         [item] = app.operations.one(session, 1).items
         assert (item.number, item.change, item.reason) == (4, "out", "dropped by hand")

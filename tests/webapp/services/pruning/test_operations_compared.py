@@ -16,8 +16,8 @@ from webapp.store.operations import Facts
 KEPT = tuple(f"id-{n}" for n in range(30, 41))
 ACTS: dict[str, Callable[[App], object]] = {
     "prune": lambda app: app.prunes.apply("s", PruneBody(max_tokens=1_000)),
-    "drop": lambda app: app.operations.drop("s", mid(app, "s", 3)),
-    "pin": lambda app: app.operations.pin("s", mid(app, "s", 3)),
+    "drop": lambda app: app.by_hand.drop("s", mid(app, "s", 3)),
+    "pin": lambda app: app.by_hand.pin("s", mid(app, "s", 3)),
     "emergency": lambda app: app.overflow.relieve("s"),
     "summary": lambda app: app.summarising.summarise("s"),
     "compaction": lambda app: app.ingest.append_records(
@@ -94,13 +94,13 @@ class TestComparison:
     def test_has_no_reason_for_a_pin(self, app: App) -> None:  # X3
         """A pinned message has no reason for leaving the context."""
         followed(app, *conversation(2))
-        app.operations.pin("s", mid(app, "s", 1))
+        app.by_hand.pin("s", mid(app, "s", 1))
         assert [item.reason for item in app.operations.one("s", 1).items] == [None]
 
     def test_is_unknown_for_an_operation_of_an_earlier_version(self, app: App) -> None:  # X3
         """Regions that were not stored are not guessed."""
         followed(app, *conversation(10), user("end"))
-        app.operations.drop("s", mid(app, "s", 3))
+        app.by_hand.drop("s", mid(app, "s", 3))
         row = app.store.operations.get(1, 1)
         assert row is not None
         row.n, row.facts = 2, Facts(number=41, removed=2, shortened=0)

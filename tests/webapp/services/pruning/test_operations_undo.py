@@ -127,7 +127,7 @@ class UndoMachine(RuleBasedStateMachine):
         no = data.draw(st.integers(1, self.model.length))
         before = set(context_numbers(self.app, "s"))
         try:
-            done = getattr(self.app.operations, what)("s", mid(self.app, "s", no))
+            done = getattr(self.app.by_hand, what)("s", mid(self.app, "s", no))
         except Conflict:
             assert set(context_numbers(self.app, "s")) == before
             return

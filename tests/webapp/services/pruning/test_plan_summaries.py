@@ -258,7 +258,7 @@ class TestAModel:
     def test_is_refused_if_a_covered_message_changed_meanwhile(self, app: App, session: str) -> None:  # X1
         """A pin on a covered message, for example, stops the plan, and nothing changes."""
         model = Model()
-        model.meanwhile = lambda: app.operations.pin(session, mid(app, session, 6))
+        model.meanwhile = lambda: app.by_hand.pin(session, mid(app, session, 6))
         plan = app.prunes.plan(session, PlanBody(max_tokens=2_500, strategy="summarise"))
         assert any(row.number == 6 for row in plan.removed)
         with pytest.raises(Conflict, match="changed since"):

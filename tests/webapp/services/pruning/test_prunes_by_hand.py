@@ -92,19 +92,19 @@ class TestDropping:
 
     def test_of_a_pinned_unit_is_refused(self, app: App, session: str) -> None:  # B7, X5
         """The whole unit counts as pinned, and the error says to unpin it first."""
-        app.operations.pin(session, mid(app, session, 2))
+        app.by_hand.pin(session, mid(app, session, 2))
         wanted = PlanBody(max_tokens=PLENTY, drop=[mid(app, session, 3)])
         with pytest.raises(
             Conflict, match="message 3 is pinned, and never dropped: unpin it first"
         ) as refused:
             app.prunes.plan(session, wanted)
         assert [fault["field"] for fault in refused.value.details] == ["drop"]
-        app.operations.unpin(session, mid(app, session, 2))
+        app.by_hand.unpin(session, mid(app, session, 2))
         assert [m.number for m in app.prunes.plan(session, wanted).removed] == [2, 3]
 
     def test_of_a_spared_message_is_ignored(self, app: App, session: str) -> None:
         """A pinned message that is also spared stays, without an error."""
-        app.operations.pin(session, mid(app, session, 3))
+        app.by_hand.pin(session, mid(app, session, 3))
         chosen = [mid(app, session, 3)]
         plan = app.prunes.plan(session, PlanBody(max_tokens=PLENTY, drop=chosen, spare=chosen))
         assert plan.removed_count == 0

@@ -87,7 +87,7 @@ class TestStages:
 
     def test_name_messages_by_their_numbers(self, app: App, session: str) -> None:  # X3
         """The numbers are those of the list, even if some messages are out of the context."""
-        app.operations.drop(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
         plan = app.prunes.plan(session, PlanBody(max_tokens=slightly_less(app, session)))
         assert plan.shortened[0].reason == "cleared: message 8 holds the same output"
 

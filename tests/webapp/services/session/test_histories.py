@@ -84,7 +84,7 @@ class TestViews:
     def test_count_the_messages_before_a_summary(self, app: App) -> None:  # C8
         """A pinned message may precede a summary; after its undo no message does."""
         followed(app, *conversation(6), user("end"))
-        app.operations.pin("s", mid(app, "s", 1))
+        app.by_hand.pin("s", mid(app, "s", 1))
         made = app.summarising.summarise("s")
         assert app.histories.of(Session.load(app.environment, "s")).history.summarised == 1
         app.operations.undo("s", made.operation.n)
@@ -104,7 +104,7 @@ class TestViews:
         """Marks and context are those of the store."""
         followed(app, *conversation(3), user("end"))
         app.histories.of(Session.load(app.environment, "s"))
-        getattr(app.operations, what)("s", mid(app, "s", 2))
+        getattr(app.by_hand, what)("s", mid(app, "s", 2))
         assert same(app)
 
     def test_include_appends_made_while_they_were_read(
@@ -321,7 +321,7 @@ class TestSnapshots:
     ) -> None:
         """A transaction begun before a few appends does not read the log again."""
         followed(app, *conversation(2), call("open"))
-        app.operations.pin("s", mid(app, "s", 2))
+        app.by_hand.pin("s", mid(app, "s", 2))
         before = app.histories.of(Session.load(app.environment, "s"))
         session = Session.load(app.environment, "s")
 

@@ -52,7 +52,7 @@ class TestReplacement:
         followed(app, *conversation(2))
         shorten(app, 3, 7)
         tokens = app.sessions.get("s").pruned.tokens
-        app.operations.drop("s", app.store.log.message(1, 3).mid)
+        app.by_hand.drop("s", app.store.log.message(1, 3).mid)
         app.operations.undo("s")
         assert app.sessions.get("s").pruned.tokens == tokens
         assert app.store.contexts.at(1, PRUNED, [2])[2].replacement is not None
@@ -74,7 +74,7 @@ class TestReplacement:
         """Undo restores the edited message in full; its old replacement text no longer applies."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
-        app.operations.drop("s", app.store.log.message(1, 3).mid)
+        app.by_hand.drop("s", app.store.log.message(1, 3).mid)
         app.ingest.append_records("s", [entry(40, result("call-0", "newer output"), supersedes="id-2")])
         app.operations.undo("s")
         assert app.store.contexts.at(1, PRUNED, [2])[2].replacement is None
@@ -104,11 +104,11 @@ def turn(app: App, session: str, n: int, **usage: int) -> None:
 
 CHANGES: dict[str, Callable[[App, str], object]] = {
     "prune": lambda app, s: app.prunes.apply(s, PruneBody(max_tokens=6_000)),
-    "drop": lambda app, s: app.operations.drop(s, mid(app, s, 3)),
+    "drop": lambda app, s: app.by_hand.drop(s, mid(app, s, 3)),
     "overflow": lambda app, s: app.overflow.relieve(s),
     "summary": lambda app, s: app.summarising.summarise(s),
     "expand": lambda app, s: app.summarising.expand(s, 1),
-    "restore": lambda app, s: app.operations.restore(s, mid(app, s, 3)),
+    "restore": lambda app, s: app.by_hand.restore(s, mid(app, s, 3)),
     "undo": lambda app, s: app.operations.undo(s),
 }
 

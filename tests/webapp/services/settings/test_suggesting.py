@@ -133,19 +133,19 @@ class TestJudgements:
 
     def test_of_a_pinned_message_is_needed(self, app: App, session: str) -> None:  # X15
         """The pin does not protect the message while plans are tried."""
-        app.operations.pin(session, mid(app, session, 1))
+        app.by_hand.pin(session, mid(app, session, 1))
         assert self.judged(app) == ([1], [])
         assert all(not case.history.pinned for case in cases(app, session))
 
     def test_of_a_dropped_message_is_not_needed(self, app: App, session: str) -> None:  # X15
         """The whole unit counts as not needed."""
-        app.operations.drop(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
         assert self.judged(app) == ([], [2, 3])
 
     def test_of_a_restored_message_is_needed(self, app: App, session: str) -> None:  # X15
         """The latest judgement counts."""
-        app.operations.drop(session, mid(app, session, 2))
-        app.operations.restore(session, mid(app, session, 2))
+        app.by_hand.drop(session, mid(app, session, 2))
+        app.by_hand.restore(session, mid(app, session, 2))
         assert self.judged(app) == ([2, 3], [])
 
     def test_of_messages_restored_by_undo_is_needed(self, app: App, session: str) -> None:  # X15
@@ -158,7 +158,7 @@ class TestJudgements:
 
     def test_of_an_undone_pin_is_none(self, app: App, session: str) -> None:
         """An undone pin is no judgement."""
-        app.operations.pin(session, mid(app, session, 1))
+        app.by_hand.pin(session, mid(app, session, 1))
         app.operations.undo(session)
         assert cases(app, session) == []
 

@@ -113,14 +113,14 @@ class TestSummarising:
         session = managed(
             app, wire("system", "Be brief."), *[wire("user", f"word {n} " * 30) for n in range(12)]
         )
-        app.operations.pin(session, mid(app, session, 3))
+        app.by_hand.pin(session, mid(app, session, 3))
         app.summarising.summarise(session)
         assert {(0, 1), (0, 3)} <= set(items(app, session))
 
     def test_says_that_messages_that_stay_below_are_older(self, app: App) -> None:  # C2, M7
         """A pinned message from inside the span stands below the summary, whose end is later."""
         followed(app, *conversation(6), user("end"))
-        app.operations.pin("s", mid(app, "s", 5))
+        app.by_hand.pin("s", mid(app, "s", 5))
         made = app.summarising.summarise("s").summary
         assert items(app)[:2] == [(1, 1), (0, 5)]
         assert made.note == OLDER_BELOW
@@ -246,14 +246,14 @@ class TestUndo:
         app.operations.undo("s")
         for no in range(2, covered + 1):
             with suppress(Conflict):  # a unit comes back whole
-                app.operations.restore("s", mid(app, "s", no))
+                app.by_hand.restore("s", mid(app, "s", no))
         assert app.summarising.expand("s", 1).message == "1 message back in the place of summary 1"
 
     def test_of_a_single_message_places_it_after_the_summary(self, app: App) -> None:  # X2
         """A restored message that was covered first follows the summary."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
-        app.operations.restore("s", mid(app, "s", 1))
+        app.by_hand.restore("s", mid(app, "s", 1))
         assert items(app)[:2] == [(1, 1), (0, 1)]
         assert list(app.verify()) == []
 
@@ -325,7 +325,7 @@ class TestByAModel:
     def test_changes_nothing_if_the_session_changed(self, app: App) -> None:  # C6
         """A summary of messages that changed meanwhile is stale."""
         summarising = with_model(
-            app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.operations.drop("s", mid(app, "s", 1)))
+            app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.by_hand.drop("s", mid(app, "s", 1)))
         )
         with pytest.raises(Conflict, match="changed"):
             summarising.summarise("s")

@@ -32,7 +32,7 @@ class TestExport:
         """A dropped message is not in the exported list."""
         followed(app, *conversation(4), user("end"))
         whole = content(app, "s", name)
-        app.operations.drop("s", mid(app, "s", 4))
+        app.by_hand.drop("s", mid(app, "s", 4))
         assert len(content(app, "s", name)) < len(whole)
 
     def test_writes_a_body_with_a_system_prompt(self, app: App) -> None:

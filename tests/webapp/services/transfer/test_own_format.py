@@ -38,7 +38,7 @@ class TestRoundTrip:
         """Undo works in the copy like in the original."""
         followed(app, *conversation(10), user("end"))
         app.prunes.apply("s", PruneBody(max_tokens=500))
-        app.operations.pin("s", mid(app, "s", 41))
+        app.by_hand.pin("s", mid(app, "s", 41))
         [imported] = other.importing.import_file("x.jsonl", exported(app))
         assert imported.added == 41
         assert replace(other.sessions.get("s"), file=None) == replace(app.sessions.get("s"), file=None)

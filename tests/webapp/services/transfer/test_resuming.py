@@ -215,7 +215,7 @@ class TestTheCopy:
     def test_begins_with_a_message_of_the_user(self, app: App, transcript: Transcript) -> None:  # X22, X6
         """If the first message was dropped, a note replaces it, because providers refuse another role."""
         session = read(app, transcript.path)
-        app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
+        app.by_hand.drop(session, app.messages.by_number(session, [1])[0].id)
         first = rows(app.resuming.resume(session))[0]
         assert (first["type"], first["message"]["content"]) == ("user", PRUNED_NOTE)
 

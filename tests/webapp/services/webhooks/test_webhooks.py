@@ -323,7 +323,7 @@ class TestTheTarget:
         [one] = [one for one in events if isinstance(one, TargetCrossed)]
         assert one.tokens > one.target_tokens == 1_000
         for no in (1, 2, 3):
-            app.operations.drop("a", mid(app, "a", no))
+            app.by_hand.drop("a", mid(app, "a", no))
         assert app.sessions.get("a").pruned.tokens < 1_000
         app.ingest.append_messages("a", [wire("user", "word " * 600)])
         assert len([one for one in events if isinstance(one, TargetCrossed)]) == 2

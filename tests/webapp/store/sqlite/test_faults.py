@@ -88,7 +88,7 @@ class FaultMachine(RuleBasedStateMachine):
         """Pin a message, or unpin it."""
         no = 1 + at % len(self.texts)
         name = mid(self.app, "m", no)
-        do = self.app.operations.pin if pin else self.app.operations.unpin
+        do = self.app.by_hand.pin if pin else self.app.by_hand.unpin
         done = self.attempt(fault, lambda: do("m", name))
         if done is not None:
             self.note_operation(done)
