@@ -10,6 +10,7 @@ from rich.progress import DownloadColumn, Progress, TaskID, TimeRemainingColumn
 
 from scoring.counted import counted
 from webapp.agents import AGENTS
+from webapp.agents.reading import packed
 from webapp.agents.reading.finding import leads_out
 from webapp.agents.recognise import IMPORTS
 from webapp.app import App
@@ -28,8 +29,8 @@ from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.importing import NAMES
 
 SUFFIXES = (".jsonl", ".json")
-# Endings of compressed files -> the command that unpacks one.
-COMPRESSED = {".zst": "zstd -d", ".gz": "gunzip"}
+READ = (*SUFFIXES, *(f"{suffix}{packed.ENDING}" for suffix in SUFFIXES))
+COMPRESSED = tuple(f"{suffix}.gz" for suffix in SUFFIXES)  # not read
 COMPANION = ".meta.json"  # facts about the sub-agent's transcript beside it; read together with that
 PROBLEMS_SHOWN = 5
 
@@ -49,10 +50,10 @@ PROBLEMS_SHOWN = 5
 def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, db: Database | None) -> int:
     """Import transcripts and message lists.
 
-    Of a folder, every .jsonl and .json file is imported. The same file twice adds nothing; a longer version adds
-    the rest. Lines and messages that cannot be read are listed with their numbers, and the others are imported.
-    Two processes import folders of 150 MB and more. Exits with 1 if some files could not be read, with 2 if none
-    could.
+    Of a folder, every .jsonl and .json file is imported, also if it is compressed with zstd (.zst). The same file
+    twice adds nothing; a longer version adds the rest. Lines and messages that cannot be read are listed with their
+    numbers, and the others are imported. Two processes import folders of 150 MB and more. Exits with 1 if some files
+    could not be read, with 2 if none could.
     """
     files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
     packed = compressed_text(list(compressed_in(paths)))
@@ -154,7 +155,7 @@ def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
     for path in paths:
         archives = archives_at(path)
         if path.is_dir():
-            found = (file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+            found = (file for file in path.rglob("*") if file.name.endswith(READ) and file.is_file())
             wanted = (file for file in found if not file.name.endswith(COMPANION))
             own = (file for file in wanted if not any(map(file.is_relative_to, archives)))
             inside = sorted(file for file in own if not (leads_out(file, path) or file.is_symlink()))
@@ -165,11 +166,10 @@ def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
 
 
 def compressed_in(paths: tuple[Path, ...]) -> Iterator[Path]:
-    """Yield the compressed transcripts in the named folders, sorted, without links."""
+    """Yield the transcripts in the named folders whose compression cannot be read, sorted, without links."""
     for path in filter(Path.is_dir, paths):
-        found = (file for file in path.rglob("*") if file.suffix in COMPRESSED and file.is_file())
-        inside = (file for file in found if not (leads_out(file, path) or file.is_symlink()))
-        yield from sorted(file for file in inside if Path(file.stem).suffix in SUFFIXES)
+        found = (file for file in path.rglob("*") if file.name.endswith(COMPRESSED) and file.is_file())
+        yield from sorted(file for file in found if not (leads_out(file, path) or file.is_symlink()))
 
 
 def compressed_text(files: Sequence[Path]) -> str:
@@ -177,8 +177,7 @@ def compressed_text(files: Sequence[Path]) -> str:
     if not files:
         return ""
     more = f", as {'is' if len(files) == 2 else 'are'} {len(files) - 1:,} more" if len(files) > 1 else ""
-    command = COMPRESSED[files[0].suffix]
-    return f"{files[0]} is compressed and left out{more}; unpack it first (`{command} {files[0].name}`)"
+    return f"{files[0]} is compressed and left out{more}; unpack it first (`gunzip {files[0].name}`)"
 
 
 def archives_at(path: Path) -> list[Path]:

@@ -7,6 +7,7 @@ import random
 import resource
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ from tests.webapp.agents.codex.rollouts import OWN, SECOND, Rollouts, turn, up_t
 from tests.webapp.agents.opencode.layouts import TREE, as_database
 from tests.webapp.commands.running import Run
 from webapp.store import Store
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
@@ -82,20 +88,28 @@ class TestImporting:
         assert "2 of 4 files could not be imported" in done.err
 
     def test_names_compressed_files_of_a_folder(self, run: Run, chat: Path) -> None:
-        """Codex compresses old sessions; nothing of these is read, and the others are imported."""
-        for name in ("a.jsonl.zst", "b.json.gz", "notes.gz"):
+        """Nothing of these is read, and the others are imported."""
+        for name in ("a.jsonl.gz", "b.json.gz", "notes.gz"):
             (chat.parent / name).write_bytes(b"x")
         done = run("import", chat.parent)
         assert (done.code, "2 messages added" in done.out) == (0, True)
-        words = (
-            "a.jsonl.zst is compressed and left out, as is 1 more; unpack it first (`zstd -d a.jsonl.zst`)"
-        )
+        words = "a.jsonl.gz is compressed and left out, as is 1 more; unpack it first (`gunzip a.jsonl.gz`)"
         assert words in done.err
         chat.unlink()
         (chat.parent / "b.json.gz").unlink()
         done = run("import", chat.parent)
         assert (done.code, "no .jsonl or .json file in" in done.err) == (2, True)
-        assert "a.jsonl.zst is compressed and left out; unpack" in done.err
+        assert "a.jsonl.gz is compressed and left out; unpack" in done.err
+
+    def test_reads_files_compressed_with_zstd(self, run: Run, chat: Path) -> None:
+        """A damaged one is reported, and the others are imported."""
+        whole = zstd.compress(chat.read_bytes())
+        (chat.parent / f"{chat.name}.zst").write_bytes(whole)
+        chat.unlink()
+        (chat.parent / "half.jsonl.zst").write_bytes(whole[: len(whole) // 2])
+        done = run("import", chat.parent)
+        assert (done.code, "2 messages added" in done.out) == (1, True)
+        assert "half.jsonl.zst: cannot be read: is damaged or incomplete zstd data" in done.err
 
     def test_reads_the_meta_file_of_a_sub_agent(self, run: Run, chat: Path, db: Path) -> None:
         """The meta file is beside the transcript."""

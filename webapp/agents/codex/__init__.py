@@ -6,6 +6,7 @@ from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
 from webapp.agents.codex import files, items, reverts, transcript
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.hooks import hooks_integration
+from webapp.agents.reading import packed
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
@@ -17,6 +18,7 @@ AGENT = Agent(
     variable="CODEX_HOME",
     roots=files.roots,
     discover=files.discover,
+    endings=packed.ENDINGS,
     reader=partial(LineReader, decoder=Decoder),
     files=FileImport(
         match_score=items.match_score,

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from webapp.agents.codex.reverts import ids_in, replaced
+from webapp.agents.reading import packed
 from webapp.agents.reading.finding import UUID, folder_of, read_head, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, text_of
 from webapp.agents.records import Origin, TranscriptFile
@@ -39,13 +40,15 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
     Of a session that was reverted, only the newest rollout is one; it continues the earlier ones.
     """
-    found = list(transcripts_below(root, ".jsonl", SOURCE, _describe))
+    found = list(transcripts_below(root, packed.ENDINGS, SOURCE, _describe))
     older = replaced([file.path for file in found])
     yield from (file for file in found if file.path not in older)
 
 
 def _describe(path: Path) -> Origin:
     is_rollout = path.name.startswith("rollout-") and ids_in(path.name)
+    if path.suffix == packed.ENDING and path.with_suffix("").exists():
+        return Origin()  # Codex unpacks it to write to it, and removes it then
     return origin(path, read_head(path, _HEAD)) if is_rollout else Origin()
 
 

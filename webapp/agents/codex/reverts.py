@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+from webapp.agents.reading import packed
 from webapp.agents.reading.finding import UUID, open_file, walk
 from webapp.agents.reading.rows import count_of, object_of, parse, text_of
 from webapp.agents.reading.tail import MAX_LINE, Line, first_blocks, lines_of
@@ -87,7 +88,7 @@ def _rollout(path: Path, rollout: str) -> Path | None:
         return None
     for folder in _FOLDERS:
         for entry, _ in walk(str(home / folder)):
-            ids = ids_in(entry.name) if entry.name.endswith(".jsonl") else None
+            ids = ids_in(entry.name) if entry.name.endswith(packed.ENDINGS) else None
             if ids is not None and ids[1] == rollout:
                 return Path(entry.path)
     return None

@@ -1,4 +1,4 @@
-"""The bytes of an imported file, converted to UTF-8, in blocks or whole.
+"""The bytes of an imported file, unpacked and converted to UTF-8, in blocks or whole.
 
 UTF-16 and UTF-32 are recognised by their byte order mark (UTF-16 also by the NULs between the letters of JSON) and
 decoded while reading. Bytes that are not UTF-8 stay in the blocks, and are replaced (`mended`) in the line or message
@@ -11,6 +11,8 @@ import codecs
 import io
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
+
+from webapp.agents.reading import packed
 
 BLOCK = 1 << 20
 HEAD_BYTES = 1 << 18
@@ -25,13 +27,16 @@ _WIDE = ((b"[\0", "utf-16-le"), (b"{\0", "utf-16-le"), (b"\0[", "utf-16-be"), (b
 class Content:
     """The content of a file: bytes, or an open, seekable binary file.
 
-    `progress` is called with the number of bytes used so far, and the total.
+    `progress` is called with the number of bytes used so far, and the total. Raises OSError if a compressed file
+    cannot be unpacked.
     """
 
     def __init__(self, data: bytes | BinaryIO, progress: Callable[[int, int], None] | None = None) -> None:
         self._file = io.BytesIO(data) if isinstance(data, bytes) else data
-        self._file.seek(0, io.SEEK_END)
-        self.size = self._file.tell()
+        if self._read(0, len(packed.MAGIC)) == packed.MAGIC:
+            self._file.seek(0)
+            self._file = packed.unpacked(self._file)
+        self.size = self._file.seek(0, io.SEEK_END)
         self._progress = progress
         start = self._read(0, 4)
         self.encoding = next((name for bom, name in BOMS if start.startswith(bom)), None) or next(

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from webapp.agents.reading import packed
 from webapp.agents.records import Origin, TranscriptFile
 
 log = logging.getLogger("coppice.files")
@@ -130,10 +131,10 @@ def walk(
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file to read. Raises OSError, for everything else too."""
+    """Open a regular file to read, unpacked if its name says so. Raises OSError, for everything else too."""
     file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115  # for the caller
     if S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
+        return packed.unpacked(file) if path.suffix == packed.ENDING else file
     file.close()
     raise OSError(errno.EINVAL, "is not a regular file", str(path))
 

@@ -112,9 +112,8 @@ class LineReader:
 
     def _chunk(self, tail: FileTail, records: list[Record], restarted: bool) -> Chunk:
         self._position = {"mark": tail.position.to_dict()}
-        look = look_of(self._file.path)
-        if look is not None and look[0] == tail.position.offset:
-            self._position["look"] = look
+        if tail.look is not None:
+            self._position["look"] = tail.look
         return Chunk(records, self._position, restarted, tail.unreadable)
 
 

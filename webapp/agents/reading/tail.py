@@ -194,6 +194,7 @@ class FileTail:
         self._at = 0  # how far its bytes were read
         self._refused: Item | None = None  # the reason why the file is not text, reported once
         self._seen: tuple[int, ...] | None = None  # size, time and identity when it was read to its end
+        self.look: list[int] | None = None  # size and time if all of it could be read then, else None
 
     @property
     def position(self) -> FilePosition:
@@ -218,12 +219,14 @@ class FileTail:
         look = (about.st_size, about.st_mtime_ns, about.st_ino)
         if look == self._seen:
             return
-        self._seen = None
+        self._seen = self.look = None
         try:
             with open_file(self.path) as file:
                 yield from self._read(file)
         except OSError as error:
             yield Problem(None, reason_of(error))
+        else:
+            self.look = [about.st_size, about.st_mtime_ns]
         self._seen = look
 
     def _read(self, file: BinaryIO) -> Iterator[Item]:
@@ -262,7 +265,7 @@ def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
     head = file.read(min(_HEAD, offset))
     file.seek(max(0, offset - _TAIL))
     end = file.read(min(_TAIL, offset))
-    return head, end, os.fstat(file.fileno()).st_size
+    return head, end, file.seek(0, os.SEEK_END)
 
 
 class LineDecoder(Protocol):

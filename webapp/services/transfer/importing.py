@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from scoring.formats import FORMATS
 from webapp.agents import AGENTS
 from webapp.agents.reading.content import Content
+from webapp.agents.reading.finding import reason_of
 from webapp.agents.reading.tail import no_text
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile, path_text
@@ -72,7 +73,10 @@ class Importing:
         """
         refuse_unknown("format", format, NAMES)
         base = name_in(name)
-        content = Content(data, progress)
+        try:
+            content = Content(data, progress)
+        except OSError as error:
+            raise Malformed(f"{base}: {reason_of(error)}") from error
         if content.empty:
             raise Malformed(f"{base}: the file is empty; there is nothing to import")
         source = COPPICE if format == "jsonl" else format

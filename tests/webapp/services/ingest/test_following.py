@@ -30,6 +30,11 @@ from webapp.events import ProblemReported
 from webapp.services.ingest.following import Following, TranscriptAppender
 from webapp.wiring import build
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
@@ -361,6 +366,42 @@ class TestRevertedSessions:
         assert [one["content"] for one in sent] == ["One.", "One. Done.", "Other.", "Other. Done."]
         assert place.app.store.sessions.find(SECOND) is None
         assert list(place.app.verify()) == []
+
+
+class TestCompressedSessions:
+    """A rollout that Codex compresses after a week, and unpacks before it writes to it again."""
+
+    @pytest.mark.parametrize("was_followed", [True, False])
+    def test_stay_the_same_sessions(self, place: Place, was_followed: bool) -> None:  # X12
+        """Each message is read once, whenever the rollout is compressed or unpacked, and across restarts."""
+        rollouts = Rollouts(place.home / ".codex")
+        plain = rollouts.write(OWN, turn("One.", 1))
+        whole = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)]).read_bytes()
+        if was_followed:
+            plain.write_bytes(whole[: whole.index(b"Two.")])
+            assert place.look() == 2
+        plain.unlink()
+        packed = plain.with_name(f"{plain.name}.zst")
+        packed.write_bytes(zstd.compress(whole))
+        assert place.look() == (2 if was_followed else 4)
+        place.app.close()
+        place.app = place.open()
+        assert place.look() == 0
+        rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2), *turn("Three.", 3)])
+        assert [file.path for file in place.app.watcher.following.discover()] == [plain]
+        assert place.look() == 2
+        assert place.texts(OWN) == ["One.", "One. Done.", "Two.", "Two. Done.", "Three.", "Three. Done."]
+        assert len(place.app.store.usage.calls(place.app.store.sessions.get(OWN).key)) == 3
+
+    def test_keep_the_messages_before_a_revert(self, place: Place) -> None:
+        """The newer rollout names their end in the content of the older one."""
+        rollouts = Rollouts(place.home / ".codex")
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
+        first.with_name(f"{first.name}.zst").write_bytes(zstd.compress(first.read_bytes()))
+        first.unlink()
+        assert place.look() == 4
+        assert place.texts(OWN) == ["One.", "One. Done.", "Other.", "Other. Done."]
 
 
 class TestImports:
