@@ -34,6 +34,8 @@ FILES, FILE_TOKENS = 5, 5_000
 # The largest average of characters per token in any text: a longer text need not be counted to its end.
 _MOST_CHARS = 8 * FILE_TOKENS
 _OPEN_READS = 16  # reads whose results are still expected
+# In a row's own bytes; other programs write rows again with spaces.
+_ATTACHMENT = re.compile(rb'"type"\s*:\s*"attachment"')
 _BLOCKED = re.compile(r"(Pre|Post)ToolUse(:\S+)? hook (blocking )?error")
 # Tools that write the list of tasks; the older one has the whole list in its arguments.
 TASKS, TODOS = frozenset({"TaskCreate", "TaskUpdate"}), "TodoWrite"
@@ -84,7 +86,7 @@ class TaskReminders(Unwritten):
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Take one more row, in order of arrival. `counter` counts as the session's model does, by `factor`."""
         if entry.message.role != "assistant":
-            if entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b""):
+            if entry.message.name == REMINDER and _ATTACHMENT.search(entry.raw or b""):
                 self.recorded, self.once = True, 0
             for result in entry.message.results:
                 self._take_result(result, counter)

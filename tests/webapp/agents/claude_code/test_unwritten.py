@@ -111,10 +111,11 @@ class TestTheReminder:
         """Its tokens are multiplied by the model's factor."""
         assert answered(TaskReminders(), 10, factor=1.5)[-1] == round(1.5 * WORDS)
 
-    def test_is_not_predicted_if_the_transcript_has_it(self) -> None:
-        """In a transcript with attachments, the reminder is a row like any other."""
+    @pytest.mark.parametrize("raw", [b'{"type":"attachment"}', b'{"uuid": "a", "type": "attachment"}'])
+    def test_is_not_predicted_if_the_transcript_has_it(self, raw: bytes) -> None:
+        """In a transcript with attachments, the reminder is a row like any other, whatever the layout of the row."""
         state = TaskReminders()
-        state.take(row(Text("x"), role="user", name=REMINDER, raw=b'{"type":"attachment"}'), Letters(), 1)
+        state.take(row(Text("x"), role="user", name=REMINDER, raw=raw), Letters(), 1)
         assert answered(state, 30) == [0] * 30
 
     def test_restarts_after_a_compaction(self) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import random
+import re
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.shared import SHARED
 from tests.webapp.agents.samples import SAMPLES
 from webapp.app import App
 from webapp.config import Config
@@ -18,7 +23,7 @@ from webapp.wiring import build
 
 # Fields that depend on the reading itself: its time, place and number of steps.
 OF_THE_READING = {"created_at", "file", "version", "cwd"}
-SUMMARISER = "agent-acompact-00.jsonl"
+SUMMARISERS = "agent-acompact-"
 
 
 def config(folder: Path, home: Path) -> Config:
@@ -83,7 +88,9 @@ def imported(folder: Path, home: Path, order: random.Random) -> tuple[dict[str, 
     try:
         after = []
         for _ in range(2):
-            paths = sorted(p for p in home.rglob("*.jsonl") if p.name != SUMMARISER and p.stat().st_size)
+            paths = sorted(
+                p for p in home.rglob("*.jsonl") if not p.name.startswith(SUMMARISERS) and p.stat().st_size
+            )
             order.shuffle(paths)
             for path in paths:
                 app.importing.import_file(path.name, path.read_bytes(), place=path)
@@ -105,12 +112,80 @@ def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int
         assert live[session] == numbers
 
 
+Row = dict[str, Any]
+_UTC = re.compile(rb'("timestamp": "[0-9-]+T)12:([0-9:.]+)Z"')
+
+
+def rewritten(change: Callable[[Row], Row]) -> Callable[[bytes], bytes]:
+    """Return a change of a file that changes each of its rows, and writes it with spaces and escapes."""
+
+    def row(line: bytes) -> bytes:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            return line
+        return json.dumps(change(value)).encode() if isinstance(value, dict) else line
+
+    return lambda data: b"".join(row(line) + b"\n" for line in data.splitlines())
+
+
+def with_decimal_points(value: Any) -> Any:
+    """Return a value with a decimal point in every count of tokens."""
+    if isinstance(value, dict):
+        return {
+            key: float(one) if type(one) is int and "token" in key else with_decimal_points(one)
+            for key, one in value.items()
+        }
+    return [with_decimal_points(one) for one in value] if isinstance(value, list) else value
+
+
+LAYOUTS: dict[str, Callable[[bytes], bytes]] = {
+    "spaces": rewritten(lambda row: row),
+    "another order of keys": rewritten(lambda row: dict(reversed(row.items()))),
+    "unknown fields": rewritten(lambda row: {"newer": {"type": "user", "uuid": "x"}, **row, "uuids": ["x"]}),
+    "decimal points": rewritten(with_decimal_points),
+    "another time zone": lambda data: _UTC.sub(rb'\g<1>17:\g<2>+05:00"', rewritten(lambda row: row)(data)),
+    "carriage returns": lambda data: data.replace(b"\n", b"\r\n"),
+    "a byte order mark": lambda data: codecs.BOM_UTF8 + data if data else data,
+    "empty lines": lambda data: data.replace(b"\n", b"\n\n  \n"),
+}
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The samples, with the real transcripts where they are, and their numbers."""
+    folder = tmp_path_factory.mktemp("layouts")
+    home = home_in(folder / "home")
+    for agent in ("claude-code", "codex"):
+        if (real := SHARED / "data" / "transcripts" / agent).is_dir():
+            shutil.copytree(real, home / agent, dirs_exist_ok=True)
+    return home, imported(folder / "imported", home, random.Random(0))[0]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_numbers_do_not_depend_on_how_rows_are_laid_out(
+    homes: tuple[Path, dict[str, Any]], tmp_path: Path, layout: str
+) -> None:  # X11 X12
+    """Rows say the same however their JSON and their lines are written."""
+    home, numbers = homes
+    other = tmp_path / "home"
+    shutil.copytree(home, other)
+    for path in other.rglob("*.jsonl"):
+        path.write_bytes(LAYOUTS[layout](path.read_bytes()))
+    found = imported(tmp_path / "imported", other, random.Random(0))[0]
+    assert found.keys() == numbers.keys()
+    for session, (shown, *rest) in numbers.items():
+        notes = found[session][0]["notes"]
+        assert len(notes) == len(shown["notes"])
+        assert found[session] == (shown | {"notes": notes}, *rest), "all but the numbers of its lines"
+
+
 class TestCompactionFiles:
     """Files that an agent writes for its own compaction, in the form of a sub-agent's."""
 
     def test_are_no_sessions(self, app: App) -> None:  # X12
         """They are refused with and without their place."""
-        path = next(SAMPLES.rglob(SUMMARISER))
+        path = next(SAMPLES.rglob(f"{SUMMARISERS}*"))
         for place in (None, path):
             with pytest.raises(NoSession, match="it is not a session"):
                 app.importing.import_file(path.name, path.read_bytes(), place=place)
