@@ -10,6 +10,11 @@ from webapp.store.keys import bounds, key, number
 from webapp.store.sql import insert, listed, upsert
 
 INFERENCE = "inference"
+# Figures that a later report of the same call can raise.
+_GROWING = (
+    "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
+    "cache_write_hour_tokens",
+)  # fmt: skip
 
 
 class CallRow(NamedTuple):
@@ -34,6 +39,11 @@ class CallRow(NamedTuple):
     answer_tokens: int = 0
     service_tier: str = ""
 
+    def merged(self, later: CallRow) -> CallRow:
+        """Return the call after a later report of it, of which its larger figures and its answer count."""
+        larger = {name: max(getattr(self, name), getattr(later, name)) for name in _GROWING}
+        return self._replace(**larger, answer_tokens=later.answer_tokens)
+
     @property
     def is_inference(self) -> bool:
         """Return whether it is no call of the conversation: one of several inferences of a call, or a call apart."""
@@ -55,11 +65,6 @@ class Sample(NamedTuple):
     view_tokens: int
 
 
-# Figures that a later report of the same call can raise.
-_GROWING = (
-    "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens",
-    "cache_write_hour_tokens",
-)  # fmt: skip
 SAMPLE_COLUMNS = ("key", *Sample._fields[1:])
 _SAMPLES = f"SELECT {listed(SAMPLE_COLUMNS)} FROM samples"
 

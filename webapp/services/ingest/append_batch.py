@@ -69,17 +69,15 @@ class AppendBatch:
         named = (name for e in entries for name in (e.source_id, e.supersedes))
         wanted = {name for name in named if name}
         self._sources.update(self._store.log.known(self.row.key, sorted(wanted)))
-        group_ends = {e.group: i for i, e in enumerate(entries) if e.group is not None}
-        for i, entry in enumerate(entries):
+        for entry in entries:
             if entry.source_id is not None and entry.source_id in self._sources:
                 self.met_again.add(self._sources[entry.source_id][1])
                 if entry.usage is not None:
                     self.reports.add_output(entry.call_key, entry.usage)
             else:
+                if not self._open.has(entry.group):
+                    self.close_all()  # results can come between the entries of an answer, which is reopened then
                 self._take(entry)
-            if entry.group is not None and group_ends[entry.group] == i:
-                for opened in self._open.finished(entry.group):
-                    self._close(opened)
         return self
 
     def notice(self, source_id: str | None, text: str, at: int | None) -> None:

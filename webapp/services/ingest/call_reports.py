@@ -65,9 +65,9 @@ class CallReports:
             state.set_report_aside(call.key, most)
             return
         state.expect(state.unwritten.asked)
-        if call.key not in self.calls:
-            estimated, _ = calibration.total(self._session.calibration_with_others, call.before)
-            self.calls[call.key] = self._call_row(call.key, call.at, call.model, usage, estimated)
+        estimated, _ = calibration.total(self._session.calibration_with_others, call.before)
+        row = self._call_row(call.key, call.at, call.model, usage, estimated)
+        self.calls[call.key] = self.calls.get(call.key, row).merged(row)
         state.awaiting = False
         self._bill(call)
         self._row.window = usage.window or self._row.window
@@ -131,7 +131,9 @@ class CallReports:
 
     def _bill(self, call: ReportedCall) -> None:
         """Note what the cost depends on: the size of a partly reported answer, and what the cache holds how long."""
-        usage, state, known = call.usage, self._state, self._state.calibration
+        usage, state = call.usage, self._state
+        before, _ = calibration.before_call(state.calibration, call.key, usage.sent_tokens)
+        known = before or state.calibration
         unreported = (
             0 if calibration.is_believed(known, usage.answer_tokens, call.own) else known.factor * call.own
         )

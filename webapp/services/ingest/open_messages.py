@@ -122,11 +122,14 @@ class OpenMessages:
     def _first_seq(self) -> int:
         return self._entries[0].seq if self._entries else self._row.next_seq
 
-    def finished(self, group: str | None = None) -> Iterator[OpenMessage]:
-        """Close and yield the open message of a group, by default of every group."""
-        for name in list(self._open) if group is None else [group]:
-            if (opened := self._open.pop(name, None)) is not None:
-                yield opened
+    def has(self, group: str | None) -> bool:
+        """Return whether the message of a group is open."""
+        return group in self._open
+
+    def finished(self) -> Iterator[OpenMessage]:
+        """Close and yield every open message."""
+        for name in list(self._open):
+            yield self._open.pop(name)
 
     def recent(self) -> list[MessageRow]:
         """Return the last messages of the log and of the batch, oldest first."""

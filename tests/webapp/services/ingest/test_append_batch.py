@@ -31,22 +31,33 @@ class TestAppendBatch:
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
     def test_gives_the_same_log_for_any_batch_size(self, app: App) -> None:
-        """Ids, messages, contexts and totals do not depend on the size of batches."""
+        """Ids, messages, contexts, totals, samples and usage do not depend on the size of batches."""
+        calls = [entry(n, call(f"c{n}"), group="h", usage=Usage(900, n), call_key="h") for n in (92, 94)]
         records = [
             *entries(*conversation(3)),
             entry(90, said("a"), group="g"),
             entry(91, said("b"), group="g"),
+            calls[0],
+            # Agents write a result before the next call of the answer.
+            entry(93, result("c92", "done " * 40)),
+            calls[1],
+            entry(95, result("c94", "done " * 40)),
         ]
         for session, size in (("one", 100), ("many", 1), ("some", 5)):
             app.ingest.ensure(session, "claude-code")
             for start in range(0, len(records), size):
                 app.ingest.append_records(session, records[start : start + size])
-        kinds = ("entries", "messages", "context_items", "totals")
+        kinds = ("entries", "messages", "context_items", "totals", "samples")
         dumps = [
             [r for r in app.store.dump.records(app.store.sessions.get(s)) if r["type"] in kinds]
             for s in ("one", "many", "some")
         ]
         assert dumps[0] == dumps[1] == dumps[2]
+        assert any(r["type"] == "samples" for r in dumps[0])
+        used = [app.store.usage.calls(app.store.sessions.get(s).key) for s in ("one", "many", "some")]
+        assert [one._replace(seq=0) for one in used[0]] == [one._replace(seq=0) for one in used[1]]
+        assert [(one.call_key, one.output_tokens) for one in used[2]] == [("h", 94)]
+        assert [point.number for point in app.timelines.of("one").points] == [*range(1, 17)]
 
     def test_is_no_activity_yet_to_come(self, app: App) -> None:
         """A session that was appended to before the clock was set back is active when it is appended to again."""

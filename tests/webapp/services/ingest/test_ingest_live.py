@@ -28,7 +28,8 @@ def read(app: App, records: list[Record], source: str, name: str, at_once: bool)
     calls = app.store.usage.calls(app.store.sessions.get(name).key)
     return {
         "agent": session.agent, "pruned": session.pruned, "messages": session.messages,
-        "turns": session.turns, "calls": [(c.input_tokens, c.output_tokens, c.estimated) for c in calls],
+        "turns": session.turns, "calls": [call._replace(seq=0) for call in calls], "trend": session.trend,
+        "points": [(one.number, one.agent, one.regions) for one in app.timelines.of(name).points],
     }  # fmt: skip
 
 

@@ -67,13 +67,14 @@ class TestOpenMessages:
     """The messages of a batch that may still grow."""
 
     def test_are_finished_once(self, app: App) -> None:
-        """The messages of one group are finished first, then the rest."""
+        """Then they are not open any more."""
         followed(app, user("go"))
         found = opened(app)
         made = {name: found.of(entry(n, said(name), group=name)) for n, name in enumerate("gh", 5)}
-        assert list(found.finished("g")) == [made["g"]]
-        assert list(found.finished("g")) == []
-        assert list(found.finished()) == [made["h"]]
+        assert [found.has(name) for name in ("g", "h", "i", None)] == [True, True, False, False]
+        assert list(found.finished()) == [*made.values()]
+        assert list(found.finished()) == []
+        assert not found.has("g")
 
     def test_are_not_read_from_the_log_again(self, app: App) -> None:
         """An open message has entries that the log lacks."""
