@@ -3,7 +3,8 @@
 The items of `response_item` rows are sent to the model; most `event_msg` rows repeat them for the screen and are
 ignored. Usage is in separate rows, several for each call and the first one empty; a call is identified by the running
 totals, which no two calls share. Its usage is before its items, after them, or, from 0.133, after the outputs of its
-tools, which are not part of its input. The row of a compaction contains the new history.
+tools, which are not part of its input. The row of a compaction contains the new history; from 0.154 it names the call
+that wrote the summary, whose usage is in a `token_usage_record` before it and in no running total.
 
 A fork or sub-agent begins with a copy of its parent's rows and usage, which is dropped: all rows until the one that a
 newer version's first row names by its number, else until a turn whose id (a UUID with a time in it) is not older than
@@ -72,7 +73,7 @@ _SCREEN_ENDS = (
 # Rows with an envelope that do not concern what is sent, or repeat it.
 _OWN_ROWS = frozenset({
     "dynamic_tools_updated", "id_allocation", "inter_agent_communication_metadata", "realtime_item",
-    "retained_context", "security_risk_score", "token_usage_record", "world_state",
+    "retained_context", "security_risk_score", "world_state",
 })  # fmt: skip
 _KEPT_CHARS = 80_000  # of user messages that an older compaction kept: 20,000 tokens of 4 bytes
 _REPLAY_SECONDS = 1.0  # rows without turn ids are copies up to this long after the session began
@@ -110,6 +111,7 @@ class Decoder:
         self._ahead = False  # the usage of a call came before its items
         self._total = 0  # input of all calls so far, as reported
         self._calls: set[str] = set()
+        self._record: dict[str, Any] = {}  # the last `token_usage_record`
         self._tokens: int | None = None  # of the context, as last reported
         self._own_id: str | None = None
         self._began: datetime | None = None
@@ -145,7 +147,10 @@ class Decoder:
         elif kind == "session_meta":
             yield from self._session(line, payload, at)
         elif kind == "compacted":
+            yield from self._summarised(line, payload, at)
             yield from self._compacted(line, payload, at)
+        elif kind == "token_usage_record":
+            self._record = payload
         elif kind not in _OWN_ROWS:
             yield Unknown(line.number, kind or "row without type")
 
@@ -239,14 +244,7 @@ class Decoder:
     def _usage(self, info: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         last, total = object_of(info.get("last_token_usage")), object_of(info.get("total_token_usage"))
         window = count_of(info.get("model_context_window")) or None
-        usage = Usage(
-            count_of(last.get("input_tokens")),
-            count_of(last.get("output_tokens")),
-            count_of(last.get("cached_input_tokens")),
-            count_of(last.get("cache_write_input_tokens")),
-            count_of(last.get("reasoning_output_tokens")),
-            window,
-        )
+        usage = _usage_of(last, window)
         if not usage.input_tokens:
             if window:
                 yield Meta(window=window)
@@ -332,6 +330,14 @@ class Decoder:
         to = self._live[-1].source_id if self._live else None
         return Rewind(to, source_id, at, "", tuple(one.source_id for one in self._live))
 
+    def _summarised(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[UsageReport]:
+        """Yield the usage of the call that wrote a compaction's summary, if a row before it has that."""
+        call = text_of(payload.get("compaction_response_id"))
+        usage = _usage_of(object_of(self._record.get("usage")))
+        if call and call == self._record.get("response_id") and usage.input_tokens:
+            name = f"compaction {_source_id(line)}"
+            yield UsageReport(usage, at, name, self._meta.model, apart=True)
+
     def _compacted(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         source_id, summary = _source_id(line), text_of(payload.get("message"))
         history = payload.get("replacement_history")
@@ -400,6 +406,17 @@ def _source_id(line: Line) -> str:
 def _is_summary(message: Message) -> bool:
     """Return whether a message of a new history is Codex's summary, by its introduction."""
     return message.role == "user" and message.text.startswith(SUMMARY_START)
+
+
+def _usage_of(said: dict[str, Any], window: int | None = None) -> Usage:
+    return Usage(
+        count_of(said.get("input_tokens")),
+        count_of(said.get("output_tokens")),
+        count_of(said.get("cached_input_tokens")),
+        count_of(said.get("cache_write_input_tokens")),
+        count_of(said.get("reasoning_output_tokens")),
+        window,
+    )
 
 
 def _unread_usage(payload: dict[str, Any], info: dict[str, Any]) -> Iterator[str]:

@@ -404,6 +404,24 @@ class TestTheOrderOfRequests:
         outputs = [e.source_id for e in of(Entry, records) if e.message.role == "tool"]
         assert of(UsageReport, records)[-1].input_end == outputs[1]
 
+    @pytest.mark.parametrize(("named", "spent"), [("r2", [(800, 700, 30, True)]), ("r1", []), (None, [])])
+    def test_leaves_out_the_call_for_a_summary(self, named: str | None, spent: list[Any]) -> None:  # X11
+        """No running total has it; its price counts if the compaction names it."""
+
+        def record(response: str, tokens: int) -> dict[str, Any]:
+            used = {"input_tokens": tokens, "cached_input_tokens": tokens - 100, "output_tokens": 30}
+            return {"type": "token_usage_record", "payload": {"response_id": response, "usage": used}}
+
+        compacted = {"message": "They counted.", "compaction_response_id": named}
+        rows = [
+            spoken("user", "go"), record("r1", 100), spoken("assistant", "I went."), counted(100, 100),
+            record("r2", 800), {"type": "compacted", "payload": compacted}, counted(100, 0),
+        ]  # fmt: skip
+        first, *others = of(UsageReport, fed(codex.Decoder(), rows))
+        assert (first.usage.input_tokens, first.apart) == (100, False)
+        used = [(one.usage, one) for one in others]
+        assert [(u.input_tokens, u.cached_tokens, u.output_tokens, r.apart) for u, r in used] == spent
+
     def test_ignores_the_newer_rows_of_usage(self) -> None:
         """They repeat `token_count`, and are not counted as unknown."""
         rows = [
