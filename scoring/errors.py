@@ -5,7 +5,13 @@ Messages are lower-case and say what was expected and what came.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+# The length of a value in an error message.
+SHOWN_CHARS = 40
 
 
 class ScoringError(Exception):
@@ -49,3 +55,23 @@ class InvalidList(ScoringError):
     def __init__(self, problems: list[str]) -> None:
         self.problems = tuple(problems)
         super().__init__("; ".join(problems))
+
+
+def json_string(text: str) -> str:
+    """Return a text as a JSON string; if part of it cannot be printed, with escapes."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def shown(value: Any) -> str:
+    """Return a wrong value for an error message: as JSON, cut to `SHOWN_CHARS`; a list or an object by its kind."""
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of more than 60 digits"
+    if isinstance(value, str):
+        text = json_string(value[: SHOWN_CHARS + 1])
+    else:
+        text = json.dumps(value) if isinstance(value, int | float | None) else f"a {type(value).__name__}"
+    return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 3]}..."

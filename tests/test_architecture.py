@@ -57,7 +57,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
         "webapp.store",
         "webapp.services.session.times",
     ),
-    "webapp.bodies": (),
+    "webapp.bodies": ("scoring.errors",),  # a wrong value looks the same in all errors
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
     # A process of its own; of the services it shares the keys of messages, the names of sessions and the

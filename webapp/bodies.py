@@ -22,11 +22,10 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from scoring.errors import shown
+
 # The largest integer that both SQLite and browsers represent exactly.
 MOST = 2**53 - 1
-
-# The most characters of a wrong value in an error message.
-SHOWN = 40
 
 Tokens = Annotated[int, Field(ge=0, le=MOST)]
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
@@ -525,28 +524,17 @@ def _together(faults: list[ErrorDetails]) -> str:
     """Return the faults of one field in words: "expected a string or a list, got a number"."""
     expected = list(dict.fromkeys(map(_expected, faults)))
     if all(expected):
-        return f"expected {' or '.join(expected)}, got {_shown(faults[0]['input'])}"
+        return f"expected {' or '.join(expected)}, got {shown(faults[0]['input'])}"
     return "; ".join(dict.fromkeys(map(_words, faults)))
 
 
 def _expected(fault: ErrorDetails) -> str:
-    return _EXPECTED.get(fault["type"], "").format(**fault.get("ctx", {}))
+    return _EXPECTED.get(fault["type"], "").format(**fault.get("ctx", {})).replace("'", '"')  # as in JSON
 
 
 def _words(fault: ErrorDetails) -> str:
     """Return the message of an error of pydantic."""
     expected, message = _expected(fault), _OTHERS.get(fault["type"], fault["msg"])
     if expected:
-        return f"expected {expected}, got {_shown(fault['input'])}"
+        return f"expected {expected}, got {shown(fault['input'])}"
     return message[:1].lower() + message[1:]
-
-
-def _shown(value: Any) -> str:
-    """Return a wrong value for an error message, shortened."""
-    if (kind := _KINDS.get(type(value))) is not None:
-        return kind
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
-
-
-_KINDS = {list: "a list", dict: "an object", type(None): "null"}

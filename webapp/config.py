@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import platformdirs
 
+from scoring.errors import json_string, shown
 from webapp.errors import Invalid
 
 NAME = "coppice"
@@ -225,7 +226,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         if said in _ON | _OFF:
             values[name] = when_on == (said in _ON)
         elif said:
-            raise Invalid(f"bad value for {key}; expected 1 or 0, got {env[key]!r}", name)
+            raise Invalid(f"bad value for {key}; expected 1 or 0, got {json_string(env[key])}", name)
     return values
 
 
@@ -234,7 +235,9 @@ def _convert(name: str, value: Any) -> Any:
     try:
         return key.read(value)
     except (TypeError, ValueError, RuntimeError) as error:  # the last for a user without a home
-        got = "" if name in ("db", "queue") else f", got {value!r}"  # an address may have a password in it
+        got = (
+            "" if name in ("db", "queue") else f", got {shown(value)}"
+        )  # an address may have a password in it
         raise Invalid(f"bad value for {name}; expected {key.expected}{got}", name) from error
 
 

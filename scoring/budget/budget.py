@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scoring.errors import Fault, InvalidSettings
+from scoring.errors import Fault, InvalidSettings, shown
 from scoring.models import ModelLimits
-from scoring.settings import Settings, shown
+from scoring.settings import Settings
 
 LEAST_RESERVE = 4_096  # the least that is reserved for an answer, whatever the settings (C5)
 

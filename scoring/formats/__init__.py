@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from scoring.errors import MalformedMessage, UnknownFormat
+from scoring.errors import MalformedMessage, UnknownFormat, json_string, shown
 from scoring.formats import openai
 from scoring.formats.base import Decoded, Format, gathered_sources, turns_of, written_parts
 from scoring.formats.blocks import said_and_shown
@@ -113,7 +113,7 @@ def _unrecognised(value: Any) -> str:
 def _unrecognised_message(value: Any) -> str:
     role = value.get("role") if isinstance(value, Mapping) else None
     if isinstance(role, str) and role not in ROLE_NAMES:
-        return f"has the role {role[:40]!r}; expected one of {', '.join(ROLE_NAMES)}"
+        return f"has the role {shown(role)}; expected one of {', '.join(ROLE_NAMES)}"
     return f"is {_kind(value)}; expected {_SHAPES}"
 
 
@@ -207,7 +207,7 @@ def _opened(value: Any, format: str | None) -> _Opened:
     if isinstance(value, Mapping):
         if chosen.key not in value:
             raise UnknownFormat(
-                f"the body is {_kind(value)}, without {chosen.key!r}; expected it to be the list"
+                f"the body is {_kind(value)}, without {json_string(chosen.key)}; expected it to be the list"
             )
         envelope = {k: v for k, v in value.items() if k != chosen.key}
         value = value[chosen.key]
@@ -323,7 +323,7 @@ def _open_with_user(out: list[Any], target: Format) -> None:
 
 def _format(name: str) -> Format:
     if name not in FORMATS:
-        raise UnknownFormat(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
+        raise UnknownFormat(f"there is no format {shown(name)}; expected one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scoring.errors import json_string
 from scoring.formats.checks import adjacent_pairs, begins_with_user, has_user_message
 from scoring.formats.reading import string
 from scoring.messages import Message
@@ -103,7 +104,8 @@ def _unique_ids(messages: Sequence[Message]) -> Iterator[str]:
     for n, message in enumerate(messages):
         for call in message.calls:
             if call.id in seen and seen[call.id] != n:
-                yield f"message {n}: call id {call.id!r} was used in message {seen[call.id]}; ids must be unique"
+                used = f"call id {json_string(call.id)} was used in message {seen[call.id]}"
+                yield f"message {n}: {used}; ids must be unique"
             seen[call.id] = n
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from scoring.errors import MalformedMessage
+from scoring.errors import MalformedMessage, json_string
 from scoring.formats.numbering import numbered
 from scoring.formats.reading import Place
 from scoring.messages import Message, Role
@@ -66,23 +66,26 @@ def adjacent_pairs(
             waiting[call.id] += 1
             caller = n
             if waiting[call.id] > 1:
-                problems.append(f"message {n}: call id {call.id!r} is used twice in one turn")
+                problems.append(f"message {n}: call id {json_string(call.id)} is used twice in one turn")
         for result in results:
             if waiting[result.call_id] > 0:
                 waiting[result.call_id] -= 1
                 answered.add(result.call_id)
             elif result.call_id in answered:
-                problems.append(f"message {n}: call {result.call_id!r} has a second result; expected one")
+                problems.append(
+                    f"message {n}: call {json_string(result.call_id)} has a second result; expected one"
+                )
             else:
                 problems.append(
-                    f"message {n}: result for {result.call_id!r} without its call directly before; expected a call"
+                    f"message {n}: result for {json_string(result.call_id)} without its call directly before; "
+                    "expected a call"
                 )
     return problems + (_unanswered(waiting, caller, provider_calls) if ready else [])
 
 
 def _unanswered(waiting: Counter[str], caller: int, provider_calls: tuple[str, ...]) -> list[str]:
     return [
-        f"message {caller}: call {call_id!r} has no result directly after it; expected one"
+        f"message {caller}: call {json_string(call_id)} has no result directly after it; expected one"
         for call_id, left in waiting.items()
         if left > 0 and not call_id.startswith(provider_calls)
     ]
@@ -100,19 +103,23 @@ def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
         for call in message.calls:
             if call.id in waiting:
                 problems.append(
-                    f"message {waiting[call.id]}: call {call.id!r} has no result before it is used again"
+                    f"message {waiting[call.id]}: call {json_string(call.id)} has no result before it is used again"
                 )
             waiting[call.id] = n
         for result in message.results:
             if waiting.pop(result.call_id, None) is not None:
                 answered.add(result.call_id)
             elif result.call_id in answered:
-                problems.append(f"message {n}: call {result.call_id!r} has a second result; expected one")
+                problems.append(
+                    f"message {n}: call {json_string(result.call_id)} has a second result; expected one"
+                )
             else:
-                problems.append(f"message {n}: result for {result.call_id!r} without a call before it")
+                problems.append(
+                    f"message {n}: result for {json_string(result.call_id)} without a call before it"
+                )
     last_asked = max((n for n, m in enumerate(messages) if m.role == "user"), default=-1)
     return problems + [
-        f"message {n}: call {call_id!r} has no result; expected one"
+        f"message {n}: call {json_string(call_id)} has no result; expected one"
         for call_id, n in waiting.items()
         if ready or n < last_asked
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scoring.errors import shown
 from scoring.formats.checks import adjacent_pairs, begins_with_user, has_user_message
 from scoring.messages import Message
 
@@ -39,7 +40,7 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
 def _content(item: Mapping[str, Any]) -> Iterator[str]:
     role, parts = item.get("role") or "user", item.get("parts")
     if role not in ("user", "model", "function"):
-        yield f"role {role!r}; expected user or model (a system prompt belongs into systemInstruction)"
+        yield f"role {shown(role)}; expected user or model (a system prompt belongs into systemInstruction)"
     if not parts:
         yield "parts is empty; expected at least one"
     for part in parts if isinstance(parts, list) else ():

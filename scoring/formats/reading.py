@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, cast
 
-from scoring.errors import MalformedMessage
+from scoring.errors import MalformedMessage, shown
 from scoring.formats.tool_names import original_name
 from scoring.messages import Role, Wire, parsed_json
 
@@ -50,7 +50,7 @@ def json_type(value: Any) -> str:
     if isinstance(value, int | float):
         return "a number"
     if isinstance(value, str):
-        return f"the string {value[:40]!r}"
+        return f"the string {shown(value)}"
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, Mapping):

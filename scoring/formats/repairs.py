@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from scoring.errors import json_string
 from scoring.formats.base import Format
 from scoring.formats.checks import opening_place
 from scoring.formats.reading import Place
@@ -167,7 +168,7 @@ class _Repair:
         calls = self.waiting.get(part.call_id)
         if not calls:
             why = "a second result for" if part.call_id in self.answered else "a result without"
-            self.notes.append(f"message {n}: {why} call {part.call_id!r}; left out")
+            self.notes.append(f"message {n}: {why} call {json_string(part.call_id)}; left out")
             return False
         home, _, call = calls.pop()
         self.answered.add(part.call_id)
@@ -177,7 +178,7 @@ class _Repair:
         moved = part if part.name else replace(part, name=call.name)
         self.late[home].append(Message("tool", (moved,), wire=self.messages[n].wire).to_rewrite())
         self.notes.append(
-            f"message {n}: the result of call {part.call_id!r} was not directly after it; moved there"
+            f"message {n}: the result of call {json_string(part.call_id)} was not directly after it; moved there"
         )
         return False
 
@@ -186,7 +187,9 @@ class _Repair:
         for home, n, call in sorted(open_calls, key=lambda one: (one[1], one[0], one[2].id)):
             if not is_run_by_provider(call.id):
                 self.late[home].append(Message("tool", (ToolResult(call.id, NO_RESULT, call.name),)))
-                self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder was added")
+                self.notes.append(
+                    f"message {n}: call {json_string(call.id)} has no result; a placeholder was added"
+                )
 
     def _drop_bare_reasoning(self) -> None:
         """Drop reasoning items whose following item is gone, where the provider refuses them."""

@@ -19,9 +19,9 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from scoring.errors import Fault, InvalidSettings
+from scoring.errors import Fault, InvalidSettings, shown
 from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
-from scoring.settings import FORESIGHT, Limit, Settings, number, shown
+from scoring.settings import FORESIGHT, Limit, Settings, number
 
 ASSUMED = "assumed"  # begins the source of limits that nobody gives for exactly this model
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import compress, filterfalse
 from typing import Literal
 
-from scoring.errors import Fault, InvalidList, InvalidSettings
+from scoring.errors import Fault, InvalidList, InvalidSettings, shown
 from scoring.history import History, settings_for
 from scoring.messages import Message
 from scoring.planning.decision import Decision, decide
@@ -22,7 +22,7 @@ from scoring.planning.role_order import apply_role_order, takes_turns
 from scoring.planning.score import Scores, score
 from scoring.planning.strategies import STRATEGIES, Shortening, Why
 from scoring.planning.text_outputs import with_commands
-from scoring.settings import Settings, shown
+from scoring.settings import Settings
 
 Fate = Literal["kept", "protected", "goes", "shortened"]
 

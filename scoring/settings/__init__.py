@@ -13,7 +13,7 @@ from scoring.settings.settings import (
     preset_of,
 )
 from scoring.settings.task_types import ANY, AUTO
-from scoring.settings.validation import number, shown
+from scoring.settings.validation import number
 
 __all__ = [
     "ANY",
@@ -36,5 +36,4 @@ __all__ = [
     "lexicon_of",
     "number",
     "preset_of",
-    "shown",
 ]

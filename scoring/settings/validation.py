@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from scoring.errors import Fault
+from scoring.errors import Fault, shown
 from scoring.settings.choices import CHOICES
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import KeywordGroup
@@ -105,14 +105,6 @@ def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]
 def _short_text(name: str, value: object, faults: list[Fault]) -> None:
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_WORD:
         faults.append(Fault(name, f"expected a text of 1 to {_LONGEST_WORD} characters, got {shown(value)}"))
-
-
-def shown(value: object) -> str:
-    """Return a value as errors show it: JSON-like and cut short."""
-    if isinstance(value, int) and value.bit_length() > 200:
-        return "a number of more than 60 digits"
-    text = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _table(name: str, value: object, base: Table, faults: list[Fault]) -> Table:

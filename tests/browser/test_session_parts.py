@@ -132,6 +132,17 @@ class TestTheChart:
         expect(mark).to_have_accessible_name(re.compile(r"~[\d,]+ to ~[\d,]+ tokens$"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
+    @pytest.mark.parametrize("language", ["C", "C.UTF-8", "en-US@posix", ""])
+    def test_is_drawn_whatever_language_the_browser_reports(
+        self, page: Page, server: Server, language: str
+    ) -> None:
+        """Browsers on systems without a language report one that is no valid tag."""
+        page.add_init_script(
+            f"Object.defineProperty(Navigator.prototype, 'language', {{ value: '{language}' }})"
+        )
+        open_short(page, server)
+        expect(page.locator("message-list [data-id]").first).to_be_visible()
+
     def test_names_its_marks_and_opens_their_messages(self, page: Page, server: Server) -> None:  # X19
         """A prune and its undo have names, also on hover; a click opens the message before them."""
         session = managed(server, 60)

@@ -109,7 +109,7 @@ class TestConfig:
 
     def test_refuses_a_switch_that_is_neither(self) -> None:
         """The error names the variable."""
-        with pytest.raises(Invalid, match="bad value for COPPICE_REDACT; expected 1 or 0, got 'maybe'"):
+        with pytest.raises(Invalid, match='bad value for COPPICE_REDACT; expected 1 or 0, got "maybe"'):
             Config.load(None, {"COPPICE_REDACT": "maybe"})
 
 

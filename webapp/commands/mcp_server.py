@@ -291,11 +291,12 @@ def number_in(arguments: Mapping[str, Any]) -> int:
 
 def _text_in(arguments: Mapping[str, Any], name: str) -> str:
     """Return a text. Raises Invalid."""
+    from scoring.errors import shown
     from webapp.errors import Invalid
 
     said = arguments.get(name)
     if not isinstance(said, str):
-        got = str(arguments.get(name, _NOTHING))[:80]
+        got = shown(arguments[name]) if name in arguments else _NOTHING
         raise Invalid(f"bad value for {name}; expected a text, got {got}", name)
     return said
 

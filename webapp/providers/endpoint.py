@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
+from scoring.errors import json_string
 from webapp.config import host_of, is_loopback
 from webapp.errors import Invalid
 
@@ -40,7 +41,9 @@ class Endpoint:
             return None
         host = host_of(url)
         if not host:
-            raise Invalid(f"{PREFIX}URL: expected an http or https address, got {url!r}", PREFIX + "URL")
+            raise Invalid(
+                f"{PREFIX}URL: expected an http or https address, got {json_string(url)}", PREFIX + "URL"
+            )
         parts = urlsplit(url)
         if parts.username or parts.password:
             raise Invalid(f"{PREFIX}URL: expected no password in it; set {PREFIX}KEY", PREFIX + "URL")
@@ -48,7 +51,9 @@ class Endpoint:
             raise Invalid(f"{PREFIX}MODEL: expected the name of a model", PREFIX + "MODEL")
         named = env.get(PREFIX + "API", "").strip().lower()
         if named not in ("", "openai", "anthropic"):
-            raise Invalid(f"{PREFIX}API: expected openai or anthropic, got {named!r}", PREFIX + "API")
+            raise Invalid(
+                f"{PREFIX}API: expected openai or anthropic, got {json_string(named)}", PREFIX + "API"
+            )
         api: Api = "anthropic" if named == "anthropic" or (not named and "anthropic" in host) else "openai"
         return cls(url.rstrip("/"), model, api, env.get(PREFIX + "KEY", "").strip(), _seconds(env))
 
@@ -81,5 +86,7 @@ def _seconds(env: Mapping[str, str]) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 3_600:
-        raise Invalid(f"{PREFIX}TIMEOUT: expected seconds from 1 to 3,600, got {text!r}", PREFIX + "TIMEOUT")
+        raise Invalid(
+            f"{PREFIX}TIMEOUT: expected seconds from 1 to 3,600, got {json_string(text)}", PREFIX + "TIMEOUT"
+        )
     return seconds

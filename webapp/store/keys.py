@@ -6,6 +6,7 @@ one B-tree, an append goes to the end of the session's range, and no second inde
 
 from __future__ import annotations
 
+from scoring.errors import json_string
 from webapp.errors import Invalid
 
 SHIFT = 32
@@ -58,4 +59,6 @@ def refuse_long(name: str, what: str, field: str | None = None) -> None:
     """Raise Invalid if an id or a path takes more than ID_BYTES."""
     if is_long(name):
         size = len(name.encode("utf-8", "surrogatepass"))
-        raise Invalid(f"{what} takes {size:,} bytes; expected at most {ID_BYTES:,}: {name[:80]!r}…", field)
+        raise Invalid(
+            f"{what} takes {size:,} bytes; expected at most {ID_BYTES:,}: {json_string(name[:80])}…", field
+        )

@@ -10,6 +10,7 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from scoring.errors import shown
 from webapp.store.engine import Subject
 from webapp.store.keys import SESSION_TABLES, key, number, of_session, refuse_long
 from webapp.store.log import pack, unpack
@@ -97,7 +98,7 @@ def _row(session: int, table: str, columns: Iterable[str], record: Mapping[str, 
 
 def _number(value: Any) -> int:
     if not isinstance(value, int) or not 0 <= value < 1 << 32:
-        raise ValueError(f"expected a number of a row, got {value!r}")
+        raise ValueError(f"expected a number of a row, got {shown(value)}")
     return value
 
 

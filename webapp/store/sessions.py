@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import orjson
 
+from scoring.errors import json_string
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store.engine import Subject
 from webapp.store.indexed_text import unindex_entries
@@ -161,7 +162,7 @@ class Sessions(Subject):
             Conflict: the id is taken, or belongs to a session that was deleted.
         """
         if "/" in columns["id"] or columns["id"] in ("", ".", ".."):
-            shown = repr(columns["id"][:80])
+            shown = json_string(columns["id"][:80])
             message = (
                 f"a session's id is part of addresses; expected no slash, and neither . nor .., got {shown}"
             )

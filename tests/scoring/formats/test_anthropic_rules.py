@@ -70,18 +70,18 @@ def test_what_the_api_accepts(items: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("items", "said"),
     [
-        ([USER, uses("a"), USER], "message 1: call 'a' has no result directly after it"),
-        ([USER, uses("a", "b"), results("a")], "call 'b' has no result"),
-        ([USER, results("a")], "message 1: result for 'a' without its call directly before"),
-        ([USER, uses("a"), results("a", "a")], "call 'a' has a second result"),
+        ([USER, uses("a"), USER], 'message 1: call "a" has no result directly after it'),
+        ([USER, uses("a", "b"), results("a")], 'call "b" has no result'),
+        ([USER, results("a")], 'message 1: result for "a" without its call directly before'),
+        ([USER, uses("a"), results("a", "a")], 'call "a" has a second result'),
         (
             [USER, uses("a"), results("a"), assistant(TEXT), results("a")],
-            "message 4: result for 'a' without its call",
+            'message 4: result for "a" without its call',
         ),
         ([USER, uses("a"), USER, results("a")], "message 3: a tool_result comes after other content"),
         (
             [USER, uses("a"), results("a"), uses("a"), results("a")],
-            "message 3: call id 'a' was used in message 1",
+            'message 3: call id "a" was used in message 1',
         ),
         ([assistant(TEXT), USER], "message 0: the list begins with role assistant"),
         ([uses("a"), results("a")], "no user message"),

@@ -27,7 +27,7 @@ class TestAdjacentPairs:
         """Two messages with calls, followed by their results, are one turn only for a provider that merges them."""
         messages = [USER, call("a"), call("b"), result("a"), result("b")]
         assert adjacent_pairs(messages, merged=True) == []
-        assert "call 'a' has no result" in adjacent_pairs(messages, merged=False)[0]
+        assert 'call "a" has no result' in adjacent_pairs(messages, merged=False)[0]
 
     def test_counts_equal_ids_in_one_turn(self) -> None:
         """An id that occurs twice in one turn is a fault."""

@@ -90,12 +90,12 @@ class TestRecognising:
         [
             (None, "the list is null; expected a list of messages, or a request body with one"),
             (3, "the list is a number; expected a list"),
-            ("text", "the list is the string 'text'; expected a list"),
+            ("text", 'the list is the string "text"; expected a list'),
             ({"a": 1}, "the list is an object with the fields a; expected a list"),
             ([3], "message 0 is a number; expected 'role' and 'content' (OpenAI, Anthropic)"),
             ([{}], "message 0 is an object with the fields (none); expected 'role'"),
             ([[]], "message 0 is a list; expected 'role'"),
-            ([{"role": "wizard"}], "message 0 has the role 'wizard'; expected one of system, developer"),
+            ([{"role": "wizard"}], 'message 0 has the role "wizard"; expected one of system, developer'),
         ],
     )
     def test_describes_what_it_cannot_recognise(self, value: Any, said: str) -> None:
@@ -136,7 +136,7 @@ class TestRecognising:
 
     def test_refuses_a_format_that_does_not_exist(self) -> None:
         """The error has the wrong name and the valid ones."""
-        with pytest.raises(UnknownFormat, match="'cohere'; expected one of openai"):
+        with pytest.raises(UnknownFormat, match='"cohere"; expected one of openai'):
             decode([], "cohere")
 
 
@@ -156,7 +156,7 @@ class TestBodies:
 
     def test_without_a_list_are_unknown(self) -> None:
         """The error says that a body of this format has no list."""
-        with pytest.raises(UnknownFormat, match="without 'messages'"):
+        with pytest.raises(UnknownFormat, match='without "messages"'):
             decode({"model": "m"}, "openai")
 
     @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ class TestRoles:
     def test_unknown_ones_are_refused(self) -> None:
         """The error lists the valid roles."""
         with pytest.raises(
-            MalformedMessage, match="message 0: expected role to be one of .*got the string 'boss'"
+            MalformedMessage, match='message 0: expected role to be one of .*got the string "boss"'
         ):
             decode([{"role": "boss", "content": "x"}], "openai")
 

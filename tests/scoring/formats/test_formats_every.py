@@ -217,5 +217,5 @@ class TestMixedLists:
 
 def test_name_an_unknown_role() -> None:
     """The error has the unknown role and the valid ones."""
-    with pytest.raises(UnknownFormat, match="the role 'wizard'; expected one of system, developer, user"):
+    with pytest.raises(UnknownFormat, match='the role "wizard"; expected one of system, developer, user'):
         decode([{"role": "wizard", "content": "x"}])

@@ -103,7 +103,7 @@ class TestReading:
     @pytest.mark.parametrize(
         ("item", "said"),
         [
-            ({"type": "boss", "data": {}}, "expected type to be one of human.*got the string 'boss'"),
+            ({"type": "boss", "data": {}}, 'expected type to be one of human.*got the string "boss"'),
             ({"type": "human", "data": 5}, "expected data to be an object, got a number"),
             (data("ai", tool_calls=5), "expected tool_calls to be a list"),
             (data("human", content=5), "expected content"),

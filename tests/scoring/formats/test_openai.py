@@ -141,7 +141,7 @@ class TestReading:
             ({"role": "user", "content": [{"type": "text", "text": {}}]}, "got an object"),
             (
                 {"role": "assistant", "tool_calls": "c"},
-                "expected tool_calls to be a list, got the string 'c'",
+                'expected tool_calls to be a list, got the string "c"',
             ),
             ({"role": "assistant", "tool_calls": [{"id": "c"}]}, "function to be an object, got null"),
             (
@@ -312,10 +312,10 @@ class TestRules:
         )
         user = {"role": "user", "content": "x"}
         assert problems(call, result) == ""
-        assert "call 'c1' has no result directly after it" in problems(call, user)
+        assert 'call "c1" has no result directly after it' in problems(call, user)
         assert "without its call directly before" in problems(call, user, result)
         assert "has a second result" in problems(call, result, result)
-        assert "message 1: result for 'c1' without its call" in problems(result)
+        assert 'message 1: result for "c1" without its call' in problems(result)
 
     @pytest.mark.parametrize(
         ("item", "said"),

@@ -57,7 +57,7 @@ class TestPlace:
         (None, "null"),
         (True, "true or false"),
         (1.5, "a number"),
-        ("x", "the string 'x'"),
+        ("x", 'the string "x"'),
         ([], "a list"),
         ({}, "an object"),
         (b"", "a bytes"),

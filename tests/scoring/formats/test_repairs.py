@@ -42,8 +42,8 @@ class TestRepair:
         repaired, notes = repair([ASKED, answers("x"), mixed])
         assert repaired == [ASKED, message("user", "and?")]
         assert notes == [
-            "message 1: a result without call 'x'; left out",
-            "message 2: a result without call 'x'; left out",
+            'message 1: a result without call "x"; left out',
+            'message 2: a result without call "x"; left out',
         ]
 
     def test_answers_an_open_call_with_a_placeholder(self) -> None:  # P4
@@ -51,13 +51,13 @@ class TestRepair:
         repaired, notes = repair([ASKED, calls("a", "b"), answers("a"), message("user", "well?")])
         assert repaired[3] == Message("tool", (ToolResult("b", NO_RESULT, "f"),))
         assert len(repaired) == 5
-        assert notes == ["message 1: call 'b' has no result; a placeholder was added"]
+        assert notes == ['message 1: call "b" has no result; a placeholder was added']
 
     def test_keeps_the_first_of_two_results(self) -> None:  # P4
         """A second answer to one call is left out."""
         repaired, notes = repair([ASKED, calls("a"), answers("a"), answers("a", text="again")])
         assert repaired == [ASKED, calls("a"), answers("a")]
-        assert notes == ["message 3: a second result for call 'a'; left out"]
+        assert notes == ['message 3: a second result for call "a"; left out']
 
     def test_binds_a_reused_id_to_the_latest_open_call(self) -> None:  # P4
         """The same id in a later round is a separate call."""
@@ -70,7 +70,7 @@ class TestRepair:
         """A result after the user's next words moves to its call."""
         repaired, notes = repair([ASKED, calls("a"), message("user", "hm"), answers("a")])
         assert [m.role for m in repaired] == ["user", "assistant", "tool", "user"]
-        assert notes == ["message 3: the result of call 'a' was not directly after it; moved there"]
+        assert notes == ['message 3: the result of call "a" was not directly after it; moved there']
 
     def test_moves_a_stray_result_with_its_image(self) -> None:
         """The bytes of an image move with the result, in a list that is written as it came and in any other."""

@@ -460,8 +460,8 @@ class TestRules:
     @pytest.mark.parametrize(
         ("items", "said"),
         [
-            ([call()], "message 1: call 'c' has no result"),
-            ([output()], "message 1: result for 'c' without a call before it"),
+            ([call()], 'message 1: call "c" has no result'),
+            ([output()], 'message 1: result for "c" without a call before it'),
             ([output(), call()], "without a call before it"),
             ([call(), output(), output()], "has a second result"),
             ([call(), call(), output()], "has no result before it is used again"),

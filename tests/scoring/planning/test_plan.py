@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -210,7 +211,7 @@ class TestValidity:
     def test_refuses_an_unknown_strategy(self) -> None:
         """The error lists the valid strategies."""
         with pytest.raises(
-            InvalidSettings, match=r"expected one of foresight, score, newest_first, .*, got 'luck'"
+            InvalidSettings, match=r'expected one of foresight, score, newest_first, .*, got "luck"'
         ):
             planned([user()], 1, strategy="luck")
 
@@ -218,7 +219,8 @@ class TestValidity:
     @pytest.mark.parametrize("position", [2, 5, -1, -2, True, 0.0, None])
     def test_refuses_a_position_that_does_not_exist(self, name: str, position: Any) -> None:
         """Negative positions are refused too, and the error names the field."""
-        wanted = rf"^{name}: expected positions in a list of 2 messages, counted from 0, got {position}"
+        got = json.dumps(position)
+        wanted = rf"^{name}: expected positions in a list of 2 messages, counted from 0, got {got}"
         positions: dict[str, Any] = {name: [position]}
         with pytest.raises(InvalidSettings, match=wanted):
             planned([user(), model()], 100, **positions)

@@ -132,5 +132,5 @@ class TestRefusal:
 
     def test_of_something_else_altogether(self) -> None:
         """A value that is no object is refused."""
-        with pytest.raises(InvalidSettings, match="settings: expected an object, got 'x'"):
+        with pytest.raises(InvalidSettings, match='settings: expected an object, got "x"'):
             Settings.from_dict("x")  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ class TestSessions:
     def test_have_ids_that_an_address_can_hold(self, store: Store, name: str) -> None:
         """With another id, nobody could open, export or delete them."""
         with (
-            pytest.raises(Invalid, match=f"expected no slash, and neither . nor .., got '{name}'"),
+            pytest.raises(Invalid, match=f'expected no slash, and neither . nor .., got "{name}"'),
             store.write(),
         ):
             store.sessions.create(id=name, source="api", kind="managed", created_at=1, last_activity_at=1)

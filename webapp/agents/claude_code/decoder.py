@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scoring.errors import json_string, shown
 from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.claude_code.branches import LiveTree
 from webapp.agents.claude_code.clearings import (
@@ -274,8 +275,9 @@ class Decoder:
             return
         if content is not None and not isinstance(content, str | list):
             yield from self._link(row, stream)
-            got = type(content).__name__
-            yield Problem(line.number, f"message content: expected text or a list of blocks, got {got}")
+            yield Problem(
+                line.number, f"message content: expected text or a list of blocks, got {shown(content)}"
+            )
             return
         decoded = Content(text_of(row.get("uuid")) or f"line {line.number}", content)
         yield from (Unknown(line.number, kind) for kind in (*unread_fields(row, message), *decoded.unknown))
@@ -333,7 +335,7 @@ class Decoder:
         if uuid in stream.seen:
             if stream.seen[uuid] == hash(message):
                 return  # a copy, made when a session was resumed or forked
-            reason = f"the uuid {uuid[:40]!r} is on another row too; this one is kept after the last row"
+            reason = f"the uuid {json_string(uuid[:40])} is on another row too; this one is kept after the last row"
             yield Problem(line.number, reason)
             uuid, row = f"{uuid}#{line.number}", {k: v for k, v in row.items() if k != "parentUuid"}
         stream.seen[uuid] = hash(message)

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from scoring.errors import json_string
 from scoring.messages import Message
 from webapp.agents.gemini_cli.files import cwd_of
 from webapp.agents.gemini_cli.items import is_summary, kind_of, messages_of, unread, usage_of
@@ -122,7 +123,9 @@ class Decoder:
     def _rewind(self, line_no: int, target: Any) -> Iterator[Record]:
         keep = self._history.before(text_of(target))
         if keep is None:
-            yield Problem(line_no, f"rewind to {text_of(target)[:40]!r}, which is not in the conversation")
+            yield Problem(
+                line_no, f"rewind to {json_string(text_of(target)[:40])}, which is not in the conversation"
+            )
             return
         yield from self._history.cut(keep)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from scoring.errors import shown
 from scoring.messages import Message, Reasoning
 from webapp.agents.iterations import cache_writes, with_iterations
 from webapp.agents.reading.rows import object_of
@@ -123,5 +124,5 @@ def _count(data: Mapping[str, Any], name: str) -> int:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
         wanted = f"a whole number of tokens, at most {MOST:,}, for {name}"
-        raise Invalid(f"expected {wanted}, got {str(value)[:40]}", f"usage.{name}")
+        raise Invalid(f"expected {wanted}, got {shown(value)}", f"usage.{name}")
     return value

@@ -28,7 +28,7 @@ class TestNames:
     def test_that_no_address_can_contain_are_refused(self, app: App) -> None:
         """The error names the id, and nothing of the file is stored."""
         row = {"type": "user", "uuid": "u1", "sessionId": "a/b", "message": {"role": "user", "content": "hi"}}
-        with pytest.raises(Invalid, match="got 'a/b'"):
+        with pytest.raises(Invalid, match='got "a/b"'):
             app.importing.import_file("t.jsonl", json.dumps(row).encode())
         assert app.sessions.list() == []
 
