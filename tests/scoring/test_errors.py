@@ -44,7 +44,7 @@ class TestErrors:
 
 
 class TestAWrongValue:
-    """How errors show a value that came as JSON."""
+    """The text of a value that came as JSON, in an error."""
 
     @pytest.mark.parametrize(
         ("value", "text"),

@@ -283,22 +283,28 @@ def number_in(arguments: Mapping[str, Any]) -> int:
     from webapp.errors import Invalid
     from webapp.store.keys import MASK
 
-    said = str(arguments.get("number", _NOTHING))
+    said = str(arguments.get("number"))
     if not said.isdecimal() or len(said) > len(str(MASK)) or not 1 <= int(said) <= MASK:
-        raise Invalid(f"bad value for number; expected a whole number from 1, got {said[:80]}", "number")
+        message = f"bad value for number; expected a whole number from 1, got {_got(arguments, 'number')}"
+        raise Invalid(message, "number")
     return int(said)
 
 
 def _text_in(arguments: Mapping[str, Any], name: str) -> str:
     """Return a text. Raises Invalid."""
-    from scoring.errors import shown
     from webapp.errors import Invalid
 
     said = arguments.get(name)
     if not isinstance(said, str):
-        got = shown(arguments[name]) if name in arguments else _NOTHING
-        raise Invalid(f"bad value for {name}; expected a text, got {got}", name)
+        raise Invalid(f"bad value for {name}; expected a text, got {_got(arguments, name)}", name)
     return said
+
+
+def _got(arguments: Mapping[str, Any], name: str) -> str:
+    """Return a wrong argument as JSON, for an error."""
+    from scoring.errors import shown
+
+    return shown(arguments[name]) if name in arguments else _NOTHING
 
 
 def _mid(app: App, session: str, arguments: Mapping[str, Any]) -> str:

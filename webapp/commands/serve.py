@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from socket import socket
 from typing import Any
@@ -178,7 +178,9 @@ def run_server(
     fingerprint = (
         serving.fingerprint_of(config.tls_cert) if config.tls_cert and proxy_port is not None else None
     )
-    listener, url = listening(config)
+    # Agents are told the proxy's port, so nothing starts without it; its own process opens it again.
+    with serving.listen("127.0.0.1", proxy_port, option="--proxy") if proxy_port else nullcontext():
+        listener, url = listening(config)
     if open_page:
         webbrowser.open(url)
     with ExitStack() as beside:

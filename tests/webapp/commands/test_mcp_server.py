@@ -19,6 +19,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from scoring.errors import shown
 from tests.browser.writing import ClaudeFolder, words
 from webapp.app import App
 from webapp.bodies import SessionChange
@@ -182,8 +183,9 @@ class TestTools:
     @pytest.mark.parametrize("value", ["abc", 0, 2**33 + 1, 2**70, 1.5, None, [], "9" * 5_000])
     def test_refuse_a_number_that_is_none(self, value: Any) -> None:
         """The answer names what is expected. Beyond 2**32 a number would be a message of another session."""
-        with pytest.raises(Invalid, match="bad value for number; expected a whole number from 1"):
+        with pytest.raises(Invalid, match="bad value for number; expected a whole number from 1") as refused:
             number_in({"number": value})
+        assert str(refused.value).endswith(f"got {shown(value)}")
 
     def test_refuse_words_that_are_none(self, client: Client) -> None:
         """A query and a session are texts."""

@@ -70,6 +70,18 @@ class TestServe:
             monkeypatch.setenv("COPPICE_PORT", str(port))
             assert run("serve", "--no-watch").code == 2
 
+    def test_starts_only_with_the_port_of_its_proxy(self, run: Run, asked: list[Any]) -> None:  # X13
+        """Agents are told the port of the proxy; the server's own port is not taken from it either."""
+        port = free_port()
+        with socket.create_server(("127.0.0.1", port)):
+            refused = run("serve", "--no-watch", "--port", 0, "--proxy", port)
+            assert (refused.code, refused.out, asked) == (2, "", [])
+            assert f"port {port} on 127.0.0.1 is in use" in refused.err
+            assert "name another with --proxy" in refused.err
+        refused = run("serve", "--no-watch", "--port", port, "--proxy", port)
+        assert (refused.code, asked) == (2, [])
+        assert "name another with --port" in refused.err
+
     def test_serves_other_machines_only_if_allowed_and_with_a_token(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+from unicodedata import category
 
 import orjson
 
@@ -20,6 +21,9 @@ from scoring.formats import DETAILS, Source, json_text, media_of
 from scoring.messages import Media
 
 TITLE_CHARS = 200
+# Controls, characters of no width, and blanks; and letters that are drawn as nothing.
+_UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
+_EMPTY_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 _SURROGATES = re.compile(
     rb"\\(?:\\|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
@@ -187,12 +191,17 @@ def dumps(value: Any) -> str:
         return json_text(value)
 
 
+def is_blank(text: str) -> bool:
+    """Return whether a text has only blanks, controls and other characters that nobody sees."""
+    return all(category(character) in _UNSEEN or character in _EMPTY_LETTERS for character in text)
+
+
 def short_title(text: str) -> str | None:
     """Return one line of at most `TITLE_CHARS` characters; None if there are no words."""
     line = " ".join(text[: TITLE_CHARS * 20].split())
     if len(line) > TITLE_CHARS:
         line = line[: TITLE_CHARS - 1].rstrip() + "…"
-    return line or None
+    return None if is_blank(line) else line
 
 
 def digest(data: bytes, size: int = 16) -> str:

@@ -8,7 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from scoring.errors import shown
 from scoring.settings import Settings
+from webapp.agents.reading.rows import is_blank
 from webapp.bodies import SessionChange, SessionsQuery
 from webapp.errors import Conflict, Invalid, NotFound, refuse_unknown
 from webapp.events import SessionDeleted, SessionUpdated
@@ -128,12 +130,16 @@ class SessionService:
         Raises:
             InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable; nothing
                 is changed.
+            Invalid: nothing of the title can be seen.
             Conflict: the proxy cannot prune the session.
         """
         with self._environment.lock(session_id), self._store.write(session_id):
             session = Session.load(self._environment, session_id)
             before, row, sent = session.usable_shown, session.row, change.model_fields_set
             if "title" in sent:
+                if change.title is not None and is_blank(change.title):
+                    wanted = "expected at least 1 character that can be seen"
+                    raise Invalid(f"{wanted}, got {shown(change.title)}", "title")
                 row.title = change.title
             if "model" in sent and change.model != row.model:
                 session.change_model(change.model)

@@ -11,6 +11,7 @@ from scoring.formats import FORMATS, system_text
 from scoring.messages import Message, Text
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
+from webapp.agents.reading.rows import is_blank
 from webapp.agents.records import Entry
 from webapp.errors import refuse_unknown
 from webapp.events import MessagesAppended, SessionCreated
@@ -55,6 +56,7 @@ class NewSessions:
         combined = Settings.from_dict(overrides, base=self._environment.settings())
         if source == "api":  # imported sessions exist already, however small their window
             usable_tokens(self._environment.model(model), combined)
+        title = None if title is None or is_blank(title) else title
         session_id, now = id or f"s-{secrets.token_hex(6)}", self._environment.clock()
         with self._store.write():
             row = self._store.sessions.create(

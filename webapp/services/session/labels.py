@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import PureWindowsPath
 
 from webapp.agents import AGENTS
+from webapp.agents.reading.rows import is_blank
 from webapp.services.session.proxy_state import PROXY
 from webapp.store.sessions import SessionRow
 
 
 def shown_title(row: SessionRow) -> str:
     """Return the title; for an untitled sub-agent its agent's own id, for others the session's id."""
-    if row.title:
+    if row.title and not is_blank(row.title):
         return row.title
     _, marker, agent = row.id.rpartition("agent-")
     return f"sub-agent {agent}" if marker and agent and row.parent_id else row.id

@@ -66,6 +66,8 @@ def test_titles_are_one_short_line() -> None:
     """Blanks are collapsed, long titles cut at 200 characters, and empty ones are none."""
     assert short_title("  a\n\tb ") == "a b"
     assert short_title(" \n") is None
+    assert short_title("\x1b\u200b \u2060\u3164") is None
+    assert short_title("\u200b🫨") == "\u200b🫨"
     assert len(short_title("word " * 1000) or "") == 200
 
 

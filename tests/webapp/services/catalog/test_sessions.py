@@ -101,6 +101,23 @@ class TestPages:
             app.sessions.page(SessionsQuery(limit=2, after="nobody"))
 
 
+class TestATitleThatNobodySees:
+    """A session is listed by words that can be clicked."""
+
+    def test_is_none(self, app: App) -> None:
+        """A new session takes its title from the first words, as with an empty one."""
+        session = managed(app, wire("user", "Fix the login"), title=" \u200b")
+        assert app.sessions.get(session).title == "Fix the login"
+
+    def test_is_replaced_by_the_id(self, app: App) -> None:
+        """Also one that was stored before, or that another machine sent."""
+        session = managed(app, title="Old")
+        row = app.store.sessions.get(session)
+        with app.store.write(session):
+            app.store.sessions.update(row.key, title="\u200b ")
+        assert app.sessions.get(session).title == session
+
+
 class TestPatch:
     """Changing a session."""
 
@@ -116,6 +133,14 @@ class TestPatch:
         session = managed(app, title="Old")
         with pytest.raises(InvalidSettings):
             app.sessions.patch(session, SessionChange(title="New", settings={"strategy": "luck"}))
+        assert app.sessions.get(session).title == "Old"
+
+    @pytest.mark.parametrize("title", ["  ", "\x07\n", "\u200b\u2060\ufeff", "\u3164"])
+    def test_refuses_a_title_that_nobody_sees(self, app: App, title: str) -> None:
+        """An empty title is refused as well; null removes the title."""
+        session = managed(app, title="Old")
+        with pytest.raises(Invalid, match="at least 1 character that can be seen, got"):
+            app.sessions.patch(session, SessionChange(title=title))
         assert app.sessions.get(session).title == "Old"
 
     def test_refuses_a_window_without_usable_tokens(self, app: App) -> None:  # C5
