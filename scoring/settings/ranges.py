@@ -46,7 +46,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         "max_tokens_before_summary": Limit(100, 100_000_000, 1_000, whole=True),
         "summary_window_percent": Limit(1, 100, 1),
         "min_recent_messages": Limit(0, 10_000, 1, whole=True),
-        "summary_percent": Limit(0, 100, 1),
+        "summary_percent": Limit(1, 100, 1),  # 0 would leave out the summary and what it replaced
         "summary_words": Limit(50, 600, 10, whole=True),
         "memory_percent": Limit(0, 100, 1),
         "learnings_percent": Limit(0, 100, 1),

@@ -131,7 +131,7 @@ class Settings:
     min_recent_messages: int = 6
     """The number of newest messages that a summary never covers and that an assembled context always has."""
     summary_percent: float = 30.0
-    """The largest share of the available tokens that a summary can take."""
+    """The largest share of the available tokens that a summary can take; a larger one is not sent."""
     summary_words: int = 600
     """The largest number of words in a summary."""
     memory_percent: float = 15.0

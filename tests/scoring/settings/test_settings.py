@@ -104,6 +104,7 @@ class TestRefusal:
             ({"weights": {"recency": True, "role": "40", "keywords": None, "length": float("inf")}}, 4),
             ({"weights": [40, 30, 25, 5], "roles": 3}, 2),
             ({"target_percent": 0, "aim_percent": 101, "fresh_tail": 1.5, "user_words_percent": -1}, 4),
+            ({"summary_percent": 0, "memory_percent": 0, "learnings_percent": 0}, 1),
             ({"fresh_tail": 10**400, "cap_tokens": 999, "response_reserve": -1}, 3),
             ({"automatic": 1, "strategy": "luck", "windows": None, "counting": ["tokenizer"]}, 4),
             ({"stage_duplicates": 1, "stage_superseded": "on", "stage_outputs": True}, 3),
