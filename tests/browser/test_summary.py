@@ -13,6 +13,28 @@ from tests.webapp.building import conversation, entry, followed, user
 from webapp.agents.records import Compaction
 from webapp.bodies import ModelRow, SessionChange
 
+# The distance of an item's dash, of its text and of its second line from the edge of the text, in characters.
+LEFT = """pre => {
+  const text = [...pre.childNodes].find(({ data, nodeType }) => nodeType === Node.TEXT_NODE && data);
+  const character = (at) => {
+    const range = document.createRange();
+    range.setStart(text, at);
+    range.setEnd(text, at + 1);
+    return range.getBoundingClientRect();
+  };
+  const find = () => {
+    for (const item of text.data.matchAll(/^- .+$/gm)) {
+      const dash = character(item.index);
+      for (let at = item.index; at < item.index + item[0].length; at++)
+        if (character(at).top > dash.bottom && character(at).width)
+          return [dash, character(item.index + 2), character(at)];
+    }
+  };
+  const [dash, words, wrapped] = find();
+  const inColumns = ({ left }) => Math.round((left - dash.left) / dash.width);
+  return { dash: inColumns(dash), text: inColumns(words), wrapped: inColumns(wrapped) };
+}"""
+
 
 class TestSummarisingByAPlan:
     """The strategy summarise: chosen, previewed, applied and undone."""
@@ -141,6 +163,7 @@ class TestSummaryPanel:
         page.get_by_role("tab", name="Summary").click()
         summary.locator("summary").click()
         expect(summary.locator("pre")).to_contain_text("## Key Decisions")
+        assert summary.locator("pre").evaluate(LEFT) == {"dash": 0, "text": 2, "wrapped": 2}
         summary.get_by_role("button", name="Expand").click()
         expect(summary.locator("summary")).to_contain_text("not in the context")
         assert [one.in_context for one in server.app.summarising.list(session).summaries] == [False, False]
