@@ -8,7 +8,7 @@ present; one without a value is null. The string below a field describes it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from typing import Literal, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
@@ -32,6 +32,14 @@ class Ok:
 
     ok: bool
     """False where there was nothing to do."""
+
+
+@answer
+class Access:
+    """The rights of the sender of a request."""
+
+    role: Literal["operator", "viewer"]
+    """A viewer reads and plans; an operator also changes things."""
 
 
 @answer

@@ -88,6 +88,8 @@ export function apiAt(base = root, token = "") {
     return request(address, method, body, signal, token);
   };
   return {
+    /** The role of the token or the sign-in. @param {AbortSignal} [signal] */
+    access: (signal) => call("GET /access", [], { signal }),
     /** One page of the sessions. @param {Query<Api.SessionsQuery>} query @param {AbortSignal} [signal] */
     sessions: (query, signal) => call("GET /sessions", [], { query, signal }),
     /** The savings of all sessions. @param {AbortSignal} [signal] */

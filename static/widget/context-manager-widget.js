@@ -43,12 +43,15 @@ const INTERVAL_MS = 1000;
 const TOAST_MS = 6000;
 const AUTOMATIC = "Automatic management is on: the context is pruned when it crosses its target.";
 const MANUAL = "Automatic management is off: the context is pruned only when you prune it.";
+const VIEWING = "A viewer's token shows the context and cannot prune it.";
 
 export class ContextManagerWidget extends CoppiceElement {
   static observedAttributes = ["session", "server", "token"];
 
   /** @type {Api.Stats | null} */
   #stats = null;
+  /** The role of the token, or of the page's sign-in. @type {Api.Access | null} */
+  #access = null;
   /** @type {string | null} */
   #error = null;
   /** @type {string | null} */
@@ -93,6 +96,7 @@ export class ContextManagerWidget extends CoppiceElement {
   attributeChangedCallback() {
     if (this.life.aborted) return;
     this.#stats = null;
+    this.#access = null;
     this.#error = null;
     this.#toast = null;
     this.#follow();
@@ -154,9 +158,13 @@ export class ContextManagerWidget extends CoppiceElement {
   async #read(signal) {
     try {
       if (!this.#session) throw new Error("The attribute session is missing");
-      const stats = await this.#api.stats(this.#session, signal);
+      const [stats, access] = await Promise.all([
+        this.#api.stats(this.#session, signal),
+        this.#access ?? this.#api.access(signal),
+      ]);
       if (signal.aborted) return;
       this.#stats = stats;
+      this.#access = access;
       this.#error = null;
     } catch (error) {
       if (signal.aborted) return;
@@ -230,6 +238,12 @@ export class ContextManagerWidget extends CoppiceElement {
     };
   }
 
+  /** The sentence beside the button. @param {Api.Stats} stats */
+  #info(stats) {
+    if (stats.session.automatic) return AUTOMATIC;
+    return this.#access?.role === "viewer" ? VIEWING : MANUAL;
+  }
+
   template() {
     const stats = this.#stats;
     const gauge = stats && mainGauge(stats.session);
@@ -248,9 +262,9 @@ export class ContextManagerWidget extends CoppiceElement {
       <context-gauge label="Utilization" .value=${stats && gaugeOf(stats.session)}>
       </context-gauge>
       <div class="foot">
-        <button data-act="prune" ?disabled=${!stats} aria-disabled=${this.#pruning}
+        <button data-act="prune" ?disabled=${this.#access?.role !== "operator"} aria-disabled=${this.#pruning}
           >Prune Context Now</button>
-        <p class="info">${stats && (stats.session.automatic ? AUTOMATIC : MANUAL)}</p>
+        <p class="info">${stats && this.#info(stats)}</p>
       </div>
       ${this.#toast && html`<p class="toast" role="status">${this.#toast}</p>`}
     </section>`;

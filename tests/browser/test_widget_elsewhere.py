@@ -105,6 +105,16 @@ class TestElsewhere:
         assert {one.url.partition("/api/")[0] for one in asked if "/api/" in one.url} == {server.url}
         assert [one for one in blocked if "Content Security Policy" in one] == []
 
+    def test_offers_a_viewer_no_prune(self, page: Page, server: Server, site: Site) -> None:  # B17
+        """The server would refuse it; the widget says so instead of how the context is pruned."""
+        _, viewers = server.app.access_tokens.make("a guest", VIEWER)
+        site.embed(server.url, managed(server, 2, tokens=50), viewers)
+        page.goto(site.origin)
+        widget = page.locator("context-manager-widget")
+        expect(widget.locator("dd").first).to_have_text("2")
+        expect(widget.get_by_role("button", name="Prune Context Now")).to_be_disabled()
+        expect(widget).to_contain_text("A viewer's token shows the context and cannot prune it.")
+
     def test_reports_a_wrong_token(self, page: Page, server: Server, site: Site) -> None:
         """The refusal is shown on the page, with the command that makes a token."""
         site.embed(server.url, managed(server, 2, tokens=50), "wrong")

@@ -170,6 +170,17 @@ class TestWithAViewersToken:
             status = status_of(guarded, method, address(rule), **headers)
             assert (status == 403) == changes, f"{method} {rule.rule}: {status}"
 
+    def test_is_told_its_role(self, guarded: Flask, app: App) -> None:
+        """A page can then offer only what the server would not refuse."""
+        _, token = app.access_tokens.make("", VIEWER)
+        roles = [
+            guarded.test_client()
+            .get("/api/access", headers={"Authorization": f"Bearer {one}", "Host": HOST})
+            .get_json()
+            for one in (token, TOKEN)
+        ]
+        assert roles == [{"role": "viewer"}, {"role": "operator"}]
+
     def test_changes_over_a_socket_are_refused(self, guarded: Flask, app: App) -> None:
         """A page may read and plan, but neither prune nor undo."""
         app.new_sessions.create(id="a", model="gpt-5")

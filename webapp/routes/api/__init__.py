@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Flask
 
 from webapp.routes.api import (
+    access,
     context,
     documents,
     memory,
@@ -30,6 +31,7 @@ TABLES = (
     webhooks.table,
     proxied.table,
     pushed.table,
+    access.table,
 )
 
 
