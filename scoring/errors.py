@@ -63,7 +63,12 @@ def json_string(text: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a wrong value for an error message: as JSON, cut to `SHOWN_CHARS`; a list or an object by its kind."""
+    """Return a wrong value for an error message: as JSON, cut to `SHOWN_CHARS`; a list or an object by its kind.
+
+    An empty text, which a field of a page holds once it is emptied, is "nothing".
+    """
+    if value == "":
+        return "nothing"
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, Mapping):

@@ -247,7 +247,8 @@ function fieldRow(form, [name, label, unit, help]) {
     </div>`;
   const { isWrong, ids } = about(form, name, { help });
   const choices = choiceOptions(name);
-  const words = typeof value === "string" || Array.isArray(value);
+  // A number field that is empty holds a text as well.
+  const words = Array.isArray(value);
   const text = Array.isArray(value) ? value.join(", ") : value;
   const field = choices.length
     ? html`<select id="set-${name}" name=${name} aria-invalid=${isWrong} aria-describedby=${ids}

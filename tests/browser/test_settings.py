@@ -146,6 +146,20 @@ class TestWeights:
         weight(page, "role").fill("90")
         expect(words).to_contain_text("would change fate")
 
+    def test_take_a_number_typed_into_an_emptied_field(self, page: Page, server: Server) -> None:
+        """A field that is emptied keeps the focus and stays a number field, so what is typed next is saved."""
+        page.goto(f"{server.url}/settings")
+        target = page.locator("input[name=target_percent]")
+        target.press("ControlOrMeta+A")
+        target.press("Backspace")
+        expect(page.get_by_text("Not saved: Target")).to_be_visible()
+        page.keyboard.type("70")
+        expect(target).to_have_value("70")
+        expect(target).to_have_attribute("type", "number")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Settings saved.")).to_be_visible()
+        assert server.app.settings.get().settings.target_percent == 70
+
     def test_keep_the_save_bar_free_of_notices(self, page: Page, server: Server) -> None:
         """A notice is shown above the bar with the Save button."""
         page.set_viewport_size({"width": 390, "height": 800})
