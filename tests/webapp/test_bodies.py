@@ -104,7 +104,7 @@ class TestARefusal:
             (PlanBody, {"budget": 1}, "budget: unknown; expected no such field"),
             (PlanBody, {"max_tokens": True}, "max_tokens: expected a whole number, got true"),
             (PlanBody, {"max_tokens": 2**60}, f"max_tokens: expected at most {MOST}, got {2**60}"),
-            (PlanBody, {"strategy": ""}, 'strategy: expected at least 1 character, got nothing'),
+            (PlanBody, {"strategy": ""}, "strategy: expected at least 1 character, got nothing"),
             (PlanBody, {"spare": ["m", 2]}, "spare.1: expected a string, got 2"),
             (PlanBody, {"compare": "yes"}, 'compare: expected true or false, got "yes"'),
             (NewMemory, {"text": "x" * 4001}, f'text: expected at most 4000 characters, got "{"x" * 36}...'),

@@ -43,7 +43,7 @@ class TestToolNames:
         faults: list[Fault] = []
         tool_names("t", ["bash", "", 5], faults)
         wanted = "expected a text of 1 to 100 characters"
-        assert faults == [Fault("t.1", f'{wanted}, got nothing'), Fault("t.2", f"{wanted}, got 5")]
+        assert faults == [Fault("t.1", f"{wanted}, got nothing"), Fault("t.2", f"{wanted}, got 5")]
 
     def test_are_a_list_of_a_bounded_length(self) -> None:
         """The fault tells how long it is."""
