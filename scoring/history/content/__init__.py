@@ -25,7 +25,7 @@ from scoring.history.content.names import identifiers
 from scoring.history.content.rows import AT_EDGE, alike_lines, pieces_of, text_line
 from scoring.history.content.words import words_of
 
-VERSION = 14
+VERSION = 15
 MOST_COUNTED = 255  # of one stem, in one byte
 READ_CHARS = 4_000_000  # about as many as the largest window, 1,000,000 tokens, holds
 

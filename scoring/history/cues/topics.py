@@ -83,7 +83,8 @@ _PERMITTING_UNSPACED = re.compile(
 )
 
 
-_YOU_MAY = ("you can ", "you may ")  # "can you" asks for something
+# Permissions of several words, none of which is one alone. "Can you" asks for something.
+_PERMISSIONS = ("you can ", "you may ", "leg los", "legt los", "vas-y", "allez-y", "vai em frente", "vá em frente")
 # Codes below the first are those of words that are cues; from 0xD800 on there are no characters for a while.
 _FIRST_CODE = 0x400
 _CODES = 0xD800 - _FIRST_CODE
@@ -151,7 +152,7 @@ def _is_revising(_: str, unspaced: str, codes: Codes) -> bool:
 
 def _is_permitting(text: str, unspaced: str, codes: Codes) -> bool:
     """Return whether a text has a word of permitting."""
-    if not _PERMITTING_CODES.isdisjoint(codes) or any(words in text for words in _YOU_MAY):
+    if not _PERMITTING_CODES.isdisjoint(codes) or any(words in text for words in _PERMISSIONS):
         return True
     return bool(unspaced) and _PERMITTING_UNSPACED.search(unspaced) is not None
 

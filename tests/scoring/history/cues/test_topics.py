@@ -82,12 +82,17 @@ class TestPermitting:
     @pytest.mark.parametrize(
         "said",
         """You may restart it.|Do it whenever you like.|Du darfst das neu starten.|Puedes reiniciarlo.
-        Tu peux le redémarrer.|Você pode reiniciar.|Его можно перезапускать.
+        Leg los, starte das neu.|Adelante, reinícialo.|Vas-y, redémarre-le.|Allez-y, redémarrez-le.
+        Tu peux le redémarrer.|Você pode reiniciar.|Vai em frente, reinicia.|Его можно перезапускать.
         再起動して構いません。|随时可以重启。""".replace("\n", "|").split("|"),
     )
     def test_have_a_word_of_it(self, said: str) -> None:
         """In eight languages."""
         assert PERMITTING in cues(said.strip())
+
+    def test_are_no_orders(self) -> None:
+        """An order may be a ban said again."""
+        assert PERMITTING not in cues("Mach das nicht. Allez dans le dossier du projet. A pasta em frente.")
 
     def test_are_no_requests(self) -> None:
         """The same word asks for something before its subject."""
