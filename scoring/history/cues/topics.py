@@ -84,7 +84,16 @@ _PERMITTING_UNSPACED = re.compile(
 
 
 # Permissions of several words, none of which is one alone. "Can you" asks for something.
-_PERMISSIONS = ("you can ", "you may ", "leg los", "legt los", "vas-y", "allez-y", "vai em frente", "vá em frente")
+_PERMISSIONS = (
+    "you can ",
+    "you may ",
+    "leg los",
+    "legt los",
+    "vas-y",
+    "allez-y",
+    "vai em frente",
+    "vá em frente",
+)
 # Codes below the first are those of words that are cues; from 0xD800 on there are no characters for a while.
 _FIRST_CODE = 0x400
 _CODES = 0xD800 - _FIRST_CODE
