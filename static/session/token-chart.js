@@ -6,7 +6,6 @@
 // `value`: a Timeline; `push(point)` adds the newest point, once there is a message. Clicks on the chart, a
 // mark or a named step emit `chart-message` {number}; dragging emits `chart-range` {from, to}. Drawn by uPlot
 // in the theme's colours, with a text for screen readers.
-import "../shared/language.js";
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, gain, number, timeOfDay, tokens } from "../shared/format.js";
