@@ -57,34 +57,36 @@ class Clearing:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The situation that a verdict is made on; all sizes are in tokens, as shown on the pages.
-
-    `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is the
-    tokens a turn adds, None if unknown. `days_unused` counts whole days and matters if the activity is "unused".
-    `prune` is the price of a plan that cuts to the aim, `clear` the plan that clears redundant outputs; both are None
-    until they are known. A gain below `least_gain` is not worth a prune. `cache_is_warm`: the provider's cache is of
-    use, so that a prune is cheaper later, unless its price is 0 calls already (X26). `emergency`: the emergency path
-    is offered for the pruned view.
-    """
+    """The situation that a verdict is made on; all sizes are in tokens, as shown on the pages."""
 
     tokens: int
+    """The size of the agent's context, or of the only one."""
     limit: int
     target: int
     aim: int
     least_gain: int
+    """A prune that frees less is not worth it."""
     growth: int | None = None
+    """The tokens that a turn adds; None if unknown."""
     calls_per_turn: float = 1.0
     activity: Activity = "live"
     days_unused: int = 1
+    """Whole days; matters if the activity is "unused"."""
     followed: bool = False
+    """The session is read from an agent's transcript."""
     pruned: int = 0
+    """The size of the pruned view."""
     resumable: bool = True
     sub_agent: bool = False
     automatic: bool = False
     prune: Price | None = None
+    """The price of a plan that cuts to the aim; None until it is known."""
     clear: Clearing | None = None
+    """The plan that clears redundant outputs; None until it is known."""
     cache_is_warm: bool = False
+    """The provider's cache is of use, so that a prune is cheaper later, unless its price is 0 calls (X26)."""
     emergency: bool = False
+    """The emergency path is offered for the pruned view."""
 
     @property
     def turns_to_target(self) -> int | None:

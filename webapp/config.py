@@ -122,44 +122,49 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The start-up settings: storage, followed files, and the server's address and access.
-
-    `db` is a path or an address; None means a file in the platform's data folder. `watch` are folders followed besides
-    the agents' usual ones; `follow` False follows nothing. Without a `port` the server takes the default one or, where
-    that is in use, the next free one. `env` is the environment with the locations of the agents'
-    folders. `redact` replaces credentials in new messages. A message, a session's log and the store may take
-    `max_message`, `max_session` and `max_store` MiB; 0 sets no limit.
-    `workers` processes serve one store and tell each other of changes by the `queue`, the address of a Redis.
-    `busy_seconds` is the time that a write waits for another process. `durable` writes more slowly, so that even the
-    last append survives a power cut (SQLite `synchronous=FULL`). If `token` is set, programs and pages need it or one
-    that `coppice token` made. `tls_cert` and `tls_key` are PEM files. Pages of `allowed_origins`, such as
-    "https://wiki.example", may embed the widget, which reads and prunes. `prefix` is the path below which a reverse
-    proxy serves, "" or like "/coppice"; `proxies` is the number of trusted reverse proxies in front.
-    """
+    """The start-up settings: storage, followed files, and the server's address and access."""
 
     db: Database | None = None
+    """A path or an address; None for a file in the platform's data folder."""
     host: str = "127.0.0.1"
     port: int | None = None
+    """None takes the default port or, where that is in use, the next free one."""
     watch: tuple[Path, ...] = ()
+    """The folders that are followed besides the agents' usual ones."""
     follow: bool = True
+    """False follows nothing."""
     demo: bool = False
     tokenizer: bool = True
     durable: bool = False
+    """Write more slowly, so that even the last append survives a power cut (SQLite `synchronous=FULL`)."""
     busy_seconds: float = BUSY_SECONDS
+    """The time that a write waits for another process."""
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    """The origins, such as "https://wiki.example", whose pages may embed the widget, which reads and prunes."""
     token: str | None = None
+    """A token that programs and pages need, unless they have one that `coppice token` made."""
     tls_cert: Path | None = None
+    """The certificate chain and its key (`tls_key`), as PEM files."""
     tls_key: Path | None = None
     prefix: str = ""
+    """The path below which a reverse proxy serves: "" or like "/coppice"."""
     proxies: int = 0
+    """The number of trusted reverse proxies in front."""
     queue: str | None = None
+    """The address of a Redis by which workers tell each other of changes."""
     workers: int = 1
+    """The number of processes that serve one store."""
     env: Mapping[str, str] | None = None
+    """The environment with the locations of the agents' folders; None for that of this process."""
     redact: bool = False
+    """Replace credentials in new messages."""
     max_message: float = 16.0
+    """The most MiB of a message; 0 sets no limit, here and below."""
     max_session: float = 4096.0
+    """The most MiB of a session's log."""
     max_store: float = 0.0
+    """The most MiB of the store."""
 
     @property
     def database(self) -> Database:

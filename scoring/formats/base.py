@@ -55,56 +55,55 @@ class Joining(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One wire format.
-
-    `key` is the field of a request body that holds the list. `write` makes new objects of messages, `patch` a changed
-    copy of one. `problems` returns the reasons for which providers would refuse a list, given its messages and whether
-    it is about to be sent.
-
-    - `system`: the spellings of the field with the prompt, the usual one first; none if the prompt is in the list.
-      `with_system` adds texts to such a prompt, in its own shape.
-    - `listed` makes a list of what a body may have instead of one.
-    - `begins_with_user`: the first message has to be the user's.
-    - `results`: where the results of a call have to be: right after the run of assistant messages with the call
-      (`after_round`), right after its own message, or anywhere later.
-    - `provider_calls`: how the ids of calls begin that the provider runs itself, so that they need no result.
-    - `joining` makes one object of neighbours of one speaker, where speakers have to take turns.
-    - `needs_next` returns whether the provider refuses an object without the one that followed it.
-    - `shaped` brings a new object into the shape of another one, where a format has several.
-    - `flat_texts`: a message with only a text may be `{"role": …, "content": …}`.
-    - `keeps_reasoning`: new objects can hold reasoning.
-    - `has_bound_thoughts`: an object has thoughts that hold only for the history before it.
-    - `matched` returns a result object, new or not, with the type that the object of its call requires.
-    - `could_be`: a list that nothing recognises can be in this format, whose objects are of ever more kinds.
-    - `tool_names` matches the allowed names of tools, None allows any.
-    - `models`: how the names of the provider's own models begin; `models_elsewhere` of those whose lists are as often
-      in another format.
-    """
+    """One wire format."""
 
     name: str
     key: str
+    """The field of a request body that holds the list."""
     recognise: Callable[[Any], float]
+    """Return the certainty, 0…1, that a list or body is in this format."""
     read: Callable[[Place, Any], Message]
     write: Callable[[Sequence[Message], Mapping[str, Source]], list[Any]]
+    """Return new objects for messages."""
     patch: Callable[[Any, Message], Any]
+    """Return a changed copy of an object, with the content of the message."""
     problems: Callable[[Sequence[Any], Sequence[Message], bool], list[str]]
+    """Return why providers would refuse a list, given its messages and whether it is about to be sent."""
     system: tuple[str, ...] = ()
+    """The spellings of the field with the prompt, the usual one first; none if the prompt is in the list."""
     with_system: Callable[[Any, Sequence[str]], Any] = _with_blocks_or_paragraphs
+    """Return such a prompt with texts added, in its own shape."""
     listed: Callable[[Any], Any] = _as_user_message
+    """Return as a list what a body may have instead of one."""
     begins_with_user: bool = False
+    """The first message has to be the user's."""
     results: Literal["after_round", "after_message", "anywhere"] = "after_round"
+    """The place of a call's results: right after the run of assistant messages with the call (`after_round`), right
+    after its own message, or anywhere later."""
     provider_calls: tuple[str, ...] = ()
+    """The beginnings of the ids of calls that the provider runs itself, so that they need no result."""
     joining: Joining | None = None
+    """The joining of neighbours of one speaker, where speakers have to take turns."""
     needs_next: Callable[[Any], bool] | None = None
+    """Return whether the provider refuses an object without the one that followed it."""
     shaped: Callable[[Any, Any], Any] | None = None
+    """Return a new object in the shape of another one, where a format has several."""
     flat_texts: bool = False
+    """A message with only a text may be `{"role": …, "content": …}`."""
     keeps_reasoning: bool = False
+    """New objects can hold reasoning."""
     has_bound_thoughts: Callable[[Any], bool] | None = None
+    """Return whether an object has thoughts that hold only for the history before it."""
     matched: Callable[[Any, Any, bool], Any] | None = None
+    """Return a result object, new or not, with the type that the object of its call requires."""
     could_be: Callable[[Sequence[Any]], bool] | None = None
+    """Return whether a list that nothing recognises can be in this format, whose objects are of ever more kinds."""
     tool_names: re.Pattern[str] | None = TOOL_NAMES
+    """The pattern of allowed names of tools; None allows any."""
     models: tuple[str, ...] = ()
+    """The beginnings of the names of the provider's own models."""
     models_elsewhere: tuple[str, ...] = ()
+    """The beginnings of those models' names whose lists are as often in another format."""
 
 
 def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Format) -> list[Message]:

@@ -29,21 +29,20 @@ class Decode(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileImport:
-    """The import of single files of an agent.
-
-    `match_score` rates if a row of JSON is the agent's: 2 by a field that only it has, 1 by one that others have too, 0
-    if not. `is_document` checks an object that is a whole file, `begins` the first bytes of a file that is too long to
-    be parsed. `origin` returns the session of a file, from its path, its first bytes and, if the file is at that path
-    on this machine, the files beside it. `decode` yields the records of the content, given the file if it is known.
-    `replaced` returns those files of a folder that are not imported, because other files in it continue them.
-    """
+    """The import of single files of an agent."""
 
     match_score: Callable[[dict[str, Any]], int]
+    """Rate if a row of JSON is the agent's: 2 by a field that only it has, 1 by one that others have too, 0 if not."""
     origin: Callable[[PurePath, bytes, bool], Origin]
+    """Return the session of a file: from its path, its first bytes and, if it is at that path here, files beside it."""
     decode: Decode
+    """Yield the records of the content, given the file if it is known."""
     is_document: Callable[[dict[str, Any]], bool] | None = None
+    """Return whether an object is a whole file."""
     begins: Callable[[bytes], bool] | None = None
+    """Return whether these are the first bytes of a file, for one that is too long to be parsed."""
     replaced: Callable[[Collection[PurePath]], set[PurePath]] | None = None
+    """Return those files of a folder that are not imported, because other files in it continue them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,41 +59,42 @@ class Archives:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcripts:
-    """Writes new transcripts, for the agent to resume from.
-
-    `write` returns one, or raises `Conflict` with the reason why it cannot. `folder` returns the folder in
-    which the agent looks for it, given the agent's roots; an agent without such a folder has `import_command`
-    instead, which returns the agent's command that imports the file. `command` returns the agent's command
-    that resumes a session, by its id. `keeps_thinking` is True if the agent's models accept thoughts after a
-    history from which messages were removed; most refuse them. `cwd_of` returns the working directory of a
-    session by its file, if its rows do not name it.
-    """
+    """Writes new transcripts, for the agent to resume from."""
 
     write: Callable[[View], Transcript]
+    """Return a new transcript. Raises `Conflict` with the reason if it cannot be written."""
     command: Callable[[str], list[str]]
+    """Return the agent's command that resumes a session, by its id."""
     folder: Callable[[View, Sequence[Path]], Path] | None = None
+    """Return the folder in which the agent looks for the file, given the agent's roots."""
     import_command: Callable[[Path], list[str]] | None = None
+    """Return the agent's command that imports the file, for an agent without such a folder."""
     keeps_thinking: bool = False
+    """The agent's models accept thoughts after a history from which messages were removed; most refuse them."""
     cwd_of: Callable[[Path], str | None] | None = None
+    """Return the working directory of a session by its file; for sessions whose rows do not name it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Integration:
     """A file of an agent's configuration or extensions to which we add a part of ours.
 
-    `use` describes the benefit for the user in a sentence. `file` returns the path. `add` returns the text with our
-    part added, given the command that starts this program; `remove` returns the text without it, None if nothing is
-    left. `installed_parts` returns those of our `parts` that are in a text. These three raise `Malformed` if the text
-    has an unknown structure. `has_hooks` is True if the part has the agent run `coppice hook`.
+    `add`, `remove` and `installed_parts` raise `Malformed` if the text has an unknown structure.
     """
 
     use: str
+    """The benefit for the user, in a sentence."""
     parts: Sequence[str]
     file: Callable[[Mapping[str, str]], Path]
+    """Return the path of the file."""
     add: Callable[[str | None, str], str]
+    """Return the text with our part added, given the command that starts this program."""
     remove: Callable[[str], str | None]
+    """Return the text without our part; None if nothing is left."""
     installed_parts: Callable[[str], list[str]]
+    """Return those of our `parts` that are in a text."""
     has_hooks: bool = False
+    """The part has the agent run `coppice hook`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,47 +120,52 @@ class ClearingHabit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent program whose sessions are read from its files.
-
-    `source` is its name in the store and the API, `label` on pages. `wire_format` is the format of its calls to its
-    model. `variable` is the environment variable that moves the folder of its files. `roots` returns the folders to
-    follow, existing or not; `discover` finds the transcripts below one of them, newest first, or that of a single file.
-    `transcripts_of` finds the transcripts that a changed file belongs to, if a file is not simply a transcript. A
-    change is noticed in files with one of the `endings`. `reader` reads a transcript from a stored position. `clears`
-    is its habit of removing outputs from its context without recording it.
-
-    A `legacy` agent is read for existing sessions, and marked as such. Optional parts are None by default. `files`
-    and `archives` import what it wrote. `transcripts` writes a pruned view in its format. `integration` is our
-    addition to its configuration or extensions. `session_variable` is the environment variable that tells the
-    programs it starts the id of its session; `call_headers` name the session in its calls to a provider. `edit_key`
-    returns the key that identifies a row's message in the agent's own process. `window_of_compaction` derives the
-    window from the tokens at which the agent compacted by itself, None if they imply none; `usual_window` is the
-    agent's default window, even if its model accepts more; `usual_model` is the model used for counting until a
-    session names its own. `unwritten` predicts what the agent sends without writing it.
-    """
+    """An agent program whose sessions are read from its files."""
 
     source: str
+    """Its name in the store and the API."""
     label: str
+    """Its name on pages."""
     wire_format: str
+    """The format of its calls to its model."""
     variable: str
+    """The environment variable that moves the folder of its files."""
     roots: Callable[[Mapping[str, str]], list[Path]]
+    """Return the folders to follow, existing or not."""
     discover: Callable[[Path], Iterator[TranscriptFile]]
+    """Yield the transcripts below one of these folders, newest first, or that of a single file."""
     reader: Callable[[TranscriptFile, Position], Reader]
+    """Return a reader of a transcript from a stored position."""
     transcripts_of: Callable[[Path], list[TranscriptFile]] | None = None
+    """Return the transcripts that a changed file belongs to, for an agent whose files are not simply transcripts."""
     endings: tuple[str, ...] = (".jsonl",)
+    """The endings of the files in which a change is noticed."""
     files: FileImport | None = None
+    """The import of single files that it wrote."""
     archives: Archives | None = None
+    """The import of its databases and trees of files."""
     transcripts: Transcripts | None = None
+    """The writing of a pruned view in its format."""
     integration: Integration | None = None
+    """Our addition to its configuration or extensions."""
     session_variable: str = ""
+    """The environment variable that tells the programs it starts the id of its session."""
     call_headers: CallHeaders | None = None
+    """The headers that name the session in its calls to a provider."""
     edit_key: Callable[[ViewRow], str | None] | None = None
+    """Return the key that identifies a row's message in the agent's own process."""
     window_of_compaction: Callable[[int], int | None] | None = None
+    """Return the window by the tokens at which it compacted by itself; None if they imply none."""
     usual_window: int | None = None
+    """Its default window, even if its model accepts more."""
     usual_model: str | None = None
+    """The model used for counting until a session names its own."""
     clears: ClearingHabit | None = None
+    """Its habit of removing outputs from its context without recording it."""
     unwritten: type[Unwritten] = Unwritten
+    """The prediction of what it sends without writing it."""
     legacy: bool = False
+    """It is read for existing sessions, and marked as such."""
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""

@@ -52,30 +52,34 @@ _GROWING = (
 class Usage:
     """The tokens of one API call.
 
-    `input_tokens` is the call's real total input, including cached tokens; `cached_tokens` (read) and
-    `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`. `window` is the context window
-    that the agent reports. `cache_write_hour_tokens`, part of `cache_write_tokens`, stay cached for an hour.
-    `unsent_tokens`, part of `output_tokens`, are thoughts that the agent does not send again. `whole`: the input
-    includes cached tokens for certain. `tier` names the provider's service, such as "batch"; empty if none is named.
-
-    Where a provider runs tools itself, a call is several inferences, and the figures above are their sums, as billed.
-    Then `first_tokens` is the input of the first one and `last_tokens` the context after the last one; else both are 0.
-    `extra_inferences` are those that the sums leave out, such as advice.
+    Where a provider runs tools itself, a call is several inferences, and the figures are their sums, as billed.
     """
 
     input_tokens: int
+    """The real total input, including cached tokens."""
     output_tokens: int
     cached_tokens: int = 0
+    """The part of the input that was read from the cache."""
     cache_write_tokens: int = 0
+    """The part of the input that was written to the cache."""
     reasoning_tokens: int = 0
+    """The part of the output that is reasoning."""
     window: int | None = None
+    """The context window that the agent reports."""
     cache_write_hour_tokens: int = 0
+    """The part of `cache_write_tokens` that stays cached for an hour."""
     unsent_tokens: int = 0
+    """Thoughts in the output that the agent does not send again."""
     whole: bool = True
+    """The input includes cached tokens for certain."""
     tier: str = ""
+    """The name of the provider's service, such as "batch"; empty if none is named."""
     first_tokens: int = 0
+    """The input of the first of several inferences, else 0."""
     last_tokens: int = 0
+    """The context after the last of several inferences, else 0."""
     extra_inferences: tuple[Inference, ...] = ()
+    """Inferences that the sums leave out, such as advice."""
 
     def merged(self, later: Usage) -> Usage:
         """Return the usage after a `later` report of the same call.

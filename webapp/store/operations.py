@@ -19,36 +19,43 @@ from webapp.store.sql import insert, listed
 class Facts:
     """Facts of an operation beside its columns, stored as JSON; None where one does not apply.
 
-    A prune has `strategy`, `max_tokens`, `preset` and `weights`, an emergency its `note`, an operation of the agent the
-    tokens of the agent's context before and after. Of a summary there are its number (`summary`), its shown tokens, the
-    messages that it covers (`summarised`), its writer (`level`, `model`), `cost` in dollars, and the `problems` of
-    rejected texts. `number` is that of the last message before the operation; `removed` and `shortened` count messages.
-    The regions are tokens by name; `estimates` are the estimated ones of the context afterwards, and `sample` is the
-    first of the chart with them.
+    Regions are tokens by name.
     """
 
     strategy: str | None = None
+    """The strategy of a prune, with its budget in tokens, its preset and its weights."""
     max_tokens: int | None = None
     preset: str | None = None
     weights: dict[str, float] = field(default_factory=dict)
     note: str | None = None
+    """The note of an emergency."""
     agent_before: int | None = None
+    """The tokens of the agent's context before and after an operation of the agent."""
     agent_after: int | None = None
     summary: int | None = None
+    """The number of a summary, its shown tokens, and the number of messages that it covers (`summarised`)."""
     summary_tokens: int | None = None
     summarised: int | None = None
     level: str | None = None
+    """The writer of a summary, with its `model`."""
     model: str | None = None
     cost: float | None = None
+    """The cost of a summary in US dollars."""
     problems: list[str] = field(default_factory=list)
+    """The reasons for which texts of a summary were rejected."""
     number: int | None = None
+    """The last message before the operation."""
     removed: int | None = None
+    """The number of messages that were taken out."""
     shortened: int | None = None
+    """The number of messages that were shortened."""
     regions_before: dict[str, int] | None = None
     regions_after: dict[str, int] | None = None
     certainty: Certainty = "estimated"
     estimates: dict[str, int] | None = None
+    """The estimated regions of the context afterwards."""
     sample: int | None = None
+    """The first sample of the chart with them."""
 
 
 @dataclass(kw_only=True)

@@ -54,29 +54,34 @@ AS_SAVED = PlanInputs()
 class SessionPlan:
     """A plan and what it was made from.
 
-    `settings` are the current ones, with the weights of the task type; `preset` is the preset they come from.
-    `inputs` is the request. `max_tokens` is in tokens as shown; `size` is the number of messages in the view.
-    `base` is the plan without outputs shortened by hand; `chosen` says that somebody chose what goes. `cache` and
-    `cached_for_hour` describe the provider's cache. The plan is stale once the session's `version`, the
-    current settings with those tried on top (`asked`), or the `limits` differ.
+    The plan is stale once the session's `version`, the current settings with those tried on top (`asked`), or the
+    `limits` differ.
     """
 
     id: str
     session_id: str
     version: int
     inputs: PlanInputs
+    """The request."""
     view: SessionHistory
     plan: PrunePlan
     asked: Settings
     settings: Settings
+    """The current settings, with the weights of the task type."""
     preset: str
+    """The preset that the settings come from."""
     limits: Limits
     scale: Scale
     max_tokens: int
+    """The budget, in tokens as shown."""
     size: int
+    """The number of messages in the view."""
     base: PrunePlan
+    """The plan without outputs shortened by hand."""
     chosen: bool
+    """Somebody chose messages that go or are shortened."""
     cached_for_hour: bool
+    """The provider keeps for an hour what the last call wrote to its cache."""
     cache: CacheState | None
 
     @property
