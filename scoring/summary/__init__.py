@@ -5,6 +5,7 @@ from scoring.summary.files import COMMAND_KEYS, PATH_KEYS, command_of, first_str
 from scoring.summary.levels import (
     JudgedSummary,
     Level,
+    SummaryScope,
     built_in,
     covering,
     deterministic,
@@ -41,6 +42,7 @@ __all__ = [
     "JudgedSummary",
     "Level",
     "Summary",
+    "SummaryScope",
     "Surroundings",
     "built_in",
     "changed_by",

@@ -35,6 +35,20 @@ class JudgedSummary:
         return not self.problem
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryScope:
+    """The messages and summaries that a summary will replace."""
+
+    items: Sequence[Message | Summary]
+    around: Surroundings
+    """The messages that stay around them."""
+    replaced: int
+    """The tokens of the items, by `counter`."""
+    empty: Summary
+    """The summary before it has a text."""
+    counter: TokenCounter = ESTIMATOR
+
+
 def replaced_tokens(items: Sequence[Message | Summary], counter: TokenCounter = ESTIMATOR) -> int:
     """Return the tokens of the items that a summary would replace."""
     return sum(
@@ -61,24 +75,16 @@ def request(level: Level, items: Sequence[Message | Summary], max_words: int = M
     return ask(items, max_words)
 
 
-def judge(
-    empty: Summary, reply: str, replaced: int, max_words: int, counter: TokenCounter = ESTIMATOR
-) -> JudgedSummary:
+def judge(scope: SummaryScope, reply: str, max_words: int) -> JudgedSummary:
     """Return a model's reply as a summary, accepted or with the reason for refusing it."""
     read = read_reply(reply, max_words)
     if read.problem:
-        return JudgedSummary(empty, 0, read.problem)
-    return _judged(replace(empty, text=read.text), replaced, counter)
+        return JudgedSummary(scope.empty, 0, read.problem)
+    return _with_text(scope, read.text)
 
 
 def deterministic(
-    empty: Summary,
-    items: Sequence[Message | Summary],
-    around: Surroundings,
-    replaced: int,
-    max_words: int = MOST_WORDS,
-    counter: TokenCounter = ESTIMATOR,
-    most_tokens: int | None = None,
+    scope: SummaryScope, max_words: int = MOST_WORDS, most_tokens: int | None = None
 ) -> JudgedSummary:
     """Return the built-in summary in at most `most_tokens`, by default half of the tokens it replaces.
 
@@ -86,16 +92,17 @@ def deterministic(
     fits into half of a short text, the summary may take three quarters; then sentences are cut, and finally only the
     heading is left. It is refused only if even the heading costs as much as the items.
     """
+    replaced = scope.replaced
     most = min(replaced - 1, replaced // 2 if most_tokens is None else most_tokens)
-    ranked = ranked_lines(items, around)
-    full = _judged(replace(empty, text=in_full(ranked, max_words)), replaced, counter)
+    ranked = ranked_lines(scope.items, scope.around)
+    full = _with_text(scope, in_full(ranked, max_words))
     if full.tokens <= most:
         return full
     tries = [(most, True), (most, False)]
     if most_tokens is None:
         tries.insert(1, (int(MOST_SHARE * replaced), True))
     for at_most, whole in tries:
-        judged = _brief(empty, ranked, replaced, at_most, whole, counter)
+        judged = _brief(scope, ranked, at_most, whole=whole)
         if judged.summary.text:
             return judged
     return judged
@@ -110,26 +117,24 @@ def built_in(
 ) -> JudgedSummary:
     """Return the summary that a plan asks for: the built-in one, in at most `most_tokens` and fewer than the items."""
     replaced = replaced_tokens(items, counter)
-    return deterministic(covering(items, around), items, around, replaced, max_words, counter, most_tokens)
+    scope = SummaryScope(items, around, replaced, covering(items, around), counter)
+    return deterministic(scope, max_words, most_tokens)
 
 
-def _brief(
-    empty: Summary,
-    ranked: Sequence[Sequence[str]],
-    replaced: int,
-    most: int,
-    whole: bool,
-    counter: TokenCounter,
-) -> JudgedSummary:
+def _brief(scope: SummaryScope, ranked: Sequence[Sequence[str]], most: int, *, whole: bool) -> JudgedSummary:
     """Return the summary with the lines that fit into `most` tokens together with the heading."""
-    room = most - estimate_message_tokens(empty.as_message(), counter)
-    while room > 0 and (text := in_brief(ranked, room, counter, whole=whole)):
+    room = most - estimate_message_tokens(scope.empty.as_message(), scope.counter)
+    while room > 0 and (text := in_brief(ranked, room, scope.counter, whole=whole)):
         # The tokens of the parts do not add up exactly to those of the whole.
-        judged = _judged(replace(empty, text=text), replaced, counter)
+        judged = _with_text(scope, text)
         if judged.tokens <= most:
             return judged
         room -= judged.tokens - most
-    return _judged(empty, replaced, counter)
+    return _with_text(scope, "")
+
+
+def _with_text(scope: SummaryScope, text: str) -> JudgedSummary:
+    return _judged(replace(scope.empty, text=text), scope.replaced, scope.counter)
 
 
 def _judged(summary: Summary, replaced: int, counter: TokenCounter) -> JudgedSummary:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.messages import Message, message
-from scoring.summary.levels import Level, built_in, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary.levels import (
+    Level,
+    SummaryScope,
+    built_in,
+    covering,
+    deterministic,
+    judge,
+    replaced_tokens,
+    request,
+)
 from scoring.summary.sections import SECTIONS
 from scoring.summary.summary import OLDER_BELOW, Summary, Surroundings
 from scoring.tokens import estimate_message_tokens
@@ -23,6 +33,12 @@ LISTED = [
 TALK = [user("Use port 8080 because 80 is taken. " * 20), model("I'll do that. " * 40)]
 
 
+def scope_of(items: Sequence[Message], *, replaced: int | None = None, first: str = "") -> SummaryScope:
+    """Return the scope of a summary of these messages, beside which nothing stays."""
+    tokens = replaced_tokens(items) if replaced is None else replaced
+    return SummaryScope(items, ALONE, tokens, covering(items, ALONE, first))
+
+
 class TestLevels:
     """Structured, terser, deterministic."""
 
@@ -34,20 +50,20 @@ class TestLevels:
 
     def test_reject_what_is_not_shorter(self) -> None:  # C9
         """At every level; the reason has the numbers."""
-        judged = judge(covering(TALK, ALONE), GOOD, replaced=20, max_words=600)
+        judged = judge(scope_of(TALK, replaced=20), GOOD, max_words=600)
         assert not judged.accepted
         assert "no fewer than the 20 it replaces" in judged.problem
-        assert judge(covering(TALK, ALONE), GOOD, replaced_tokens(TALK), 600).accepted
+        assert judge(scope_of(TALK), GOOD, 600).accepted
 
     def test_reject_a_reply_that_is_none(self) -> None:  # C9
         """It does not raise."""
-        assert judge(covering(TALK, ALONE), "no", 1_000, 600).problem
+        assert judge(scope_of(TALK, replaced=1_000), "no", 600).problem
 
     @given(any_messages, st.integers(1, 600))
     def test_end_with_one_that_always_fits(self, messages: list[Message], words: int) -> None:  # C9
         """Shorter than what it replaces, unless even the heading is not."""
         replaced = replaced_tokens(messages)
-        judged = deterministic(covering(messages, ALONE), messages, ALONE, replaced, words)
+        judged = deterministic(scope_of(messages), words)
         heading = estimate_message_tokens(covering(messages, ALONE).as_message())
         assert judged.accepted or replaced <= heading + 1
         assert not judged.accepted or judged.tokens < replaced
@@ -58,9 +74,7 @@ class TestLevels:
             "Please fix the login page: it redirects twice after the session expires, and its token is lost."
         )
         items = [user(" ".join([asked] * 4)), model("I will look at it now.")]
-        judged = deterministic(
-            covering(items, ALONE, first="2026-11-22"), items, ALONE, replaced_tokens(items)
-        )
+        judged = deterministic(scope_of(items, first="2026-11-22"))
         assert f"- User: {asked} …" in judged.summary.text
         assert judged.tokens <= 0.75 * replaced_tokens(items)
 
@@ -68,7 +82,7 @@ class TestLevels:
         """Half of what it replaces at most, and no word is cut."""
         asked = "Please fix the login page: nobody can sign in since Friday, and we open on Monday. Ticket AUTH-77."
         items = [user(asked), model("I'll look at src/login.py first and then at the sessions table.")]
-        judged = deterministic(covering(items, ALONE), items, ALONE, replaced_tokens(items))
+        judged = deterministic(scope_of(items))
         lines = [line for line in judged.summary.text.splitlines() if line.startswith("- ")]
         said = set(" ".join(item.text for item in items).replace(".", " ").split())
         assert judged.accepted

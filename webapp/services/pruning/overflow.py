@@ -24,7 +24,7 @@ from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import Replacement
 from webapp.services.session.session import Session
 from webapp.services.session.session_answers import session_answer
-from webapp.services.summaries.span import Span, empty_summary
+from webapp.services.summaries.span import Span
 from webapp.services.summaries.summarising import (
     Summarising,
     SummaryText,
@@ -240,12 +240,9 @@ class Overflow:
         if not gone:
             return None
         span = Span.of(gone, sum(s.tokens for s in gone), change.session.counter, kept)
-        empty = replace(
-            empty_summary(span), note="; ".join([note, *([OLDER_BELOW] if span.around.older_below else [])])
-        )
-        judged = deterministic(
-            empty, span.values, span.around, span.replaced, counter=span.counter, most_tokens=room
-        )
+        scope = span.scope
+        note = "; ".join([note, *([OLDER_BELOW] if span.around.older_below else [])])
+        judged = deterministic(replace(scope, empty=replace(scope.empty, note=note)), most_tokens=room)
         if not judged.accepted:
             detail = Detail(fate="goes", reason="dropped in an emergency", cause="emergency")
             change.take_out(span.messages, {m.no: detail for m in span.messages})

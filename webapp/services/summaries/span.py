@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from scoring.history import is_compacted
 from scoring.messages import REMINDER, Message, Units, links_of, waiting
-from scoring.summary import Summary, Surroundings, covering, is_request
+from scoring.summary import Summary, SummaryScope, Surroundings, covering, is_request
 from scoring.tokens import TokenCounter
 from webapp.services.context.pruned_view import ViewItem
 from webapp.services.session.stored_messages import read_features
@@ -54,6 +54,13 @@ class Span:
     def values(self) -> list[Message | Summary]:
         """Return the items as `scoring` takes them."""
         return [_with_speaker(item) for item in self.items]
+
+    @property
+    def scope(self) -> SummaryScope:
+        """Return the span as `scoring` takes it."""
+        values, first, last = self.values, iso(self.first_at) or "", iso(self.last_at) or ""
+        empty = covering(values, self.around, first, last)
+        return SummaryScope(values, self.around, self.replaced, empty, self.counter)
 
     @property
     def messages(self) -> list[MessageRow]:
@@ -116,8 +123,3 @@ def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
     chosen = {n for n in spoken if units.head[n] not in stays}
     chosen |= {n for n, one in enumerate(items) if isinstance(one.row, SummaryRow)}
     return [items[n] for n in sorted(chosen)]
-
-
-def empty_summary(span: Span) -> Summary:
-    """Return the summary of a span before it has a text."""
-    return covering(span.values, span.around, first=iso(span.first_at) or "", last=iso(span.last_at) or "")

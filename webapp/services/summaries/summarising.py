@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from scoring.counted import counted
@@ -40,7 +40,7 @@ from webapp.services.summaries.answers import (
     SummaryAnswer,
     SummaryFull,
 )
-from webapp.services.summaries.span import Span, empty_summary, to_cover
+from webapp.services.summaries.span import Span, to_cover
 from webapp.store.context import MESSAGE, SUMMARY
 from webapp.store.log import MessageRow
 from webapp.store.operations import Actor, Detail, Facts
@@ -197,7 +197,7 @@ class Summarising:
         words = session.settings.summary_words
         asked_words = words if most_words is None else min(words, most_words)
         below = span.replaced if most_tokens is None else min(span.replaced, most_tokens + 1)
-        empty = empty_summary(span)
+        scope = span.scope
         problems: list[str] = []
         cost: float | None = None
         writer = self._writer if ask else None
@@ -205,7 +205,7 @@ class Summarising:
         for level in levels:
             if writer is None:
                 break
-            asked = request(level, span.values, asked_words)
+            asked = request(level, scope.items, asked_words)
             written = writer(asked.system, asked.text, cancelled)
             cost = cost if written.cost is None else (cost or 0.0) + written.cost
             if written.cancelled:
@@ -213,13 +213,11 @@ class Summarising:
             if written.problem:
                 problems.append(written.problem)
                 break  # an endpoint that fails is not asked again for the same
-            judged = judge(empty, written.text, below, asked.max_words, span.counter)
+            judged = judge(replace(scope, replaced=below), written.text, asked.max_words)
             if judged.accepted:
                 return SummaryText(judged, level, written.model or None, cost, tuple(problems))
             problems.append(judged.problem)
-        judged = deterministic(
-            empty, span.values, span.around, span.replaced, words, span.counter, most_tokens
-        )
+        judged = deterministic(scope, words, most_tokens)
         return SummaryText(judged, "deterministic", None, cost, tuple(problems))
 
     def _apply(self, session_id: str, span: Span, text: SummaryText, actor: Actor) -> Summarised:
