@@ -30,6 +30,7 @@ from scoring.formats import (
     repair,
     without_bound_thoughts,
 )
+from scoring.history import History
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
@@ -283,31 +284,28 @@ class _Assembly:
         summaries = self._summaries([s for s in slots if s.summary], room - always, room)
         plan = plan_prune(history, self.settings, max(0, room - sum(s.tokens for s in summaries)))
         self.notes += plan.problems
-        gone = {id(messages[i]) for i in plan.removed}
-        summary = self._written(plan, messages)
+        shortened = self._shortened(plan, history, messages)
+        stays = {id(slot): [slot] for slot in summaries}
+        stays |= {id(messages[i]): [shortened.get(i, messages[i])] for i in (*plan.kept, *plan.shortened)}
+        behind: list[Slot] = []
+        if plan.summary is not None and (written := self._written(plan, messages)) is not None:
+            place = plan.summary.place
+            before = stays.setdefault(id(messages[place]), []) if place < len(messages) else behind
+            before.insert(0, written)
+        return plan.over_budget, [now for slot in slots for now in stays.get(id(slot), ())] + behind
+
+    def _shortened(self, plan: PrunePlan, history: History, messages: Sequence[Slot]) -> dict[int, Slot]:
+        """Return by position the slots of the messages that the plan shortens."""
         fitted = fit(
             plan,
             history,
             lambda i: messages[i].message,
             lambda short: estimate_message_tokens(short, self.counter),
         )
-        for i, short in fitted.replaced.items():
-            cost = fitted.costs[i]
-            messages[i] = replace(messages[i], message=short, tokens=cost, read_features=None, features=None)
-        at = plan.summary.place if plan.summary is not None else 0
-        place = messages[at] if at < len(messages) else None
-        kept = iter(messages)
-        out: list[Slot] = []
-        taken = {id(s) for s in summaries}
-        for slot in slots:
-            now = slot if slot.summary else next(kept)
-            if now is place and summary is not None:
-                out.append(summary)
-            if id(now) not in gone and (not slot.summary or id(slot) in taken):
-                out.append(now)
-        if place is None and summary is not None:
-            out.append(summary)
-        return plan.over_budget, out
+        return {
+            i: replace(messages[i], message=short, tokens=fitted.costs[i], read_features=None, features=None)
+            for i, short in fitted.replaced.items()
+        }
 
     def _written(self, plan: PrunePlan, messages: list[Slot]) -> Slot | None:
         """Return the summary that the plan asks for, written now and not stored."""
