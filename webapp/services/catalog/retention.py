@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from typing import Literal
+from dataclasses import asdict, replace
+from datetime import timedelta
 
 from scoring.counted import counted
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SettingsChanged
 from webapp.services.catalog.answers import Retention, RetentionLimits, SessionToDelete
+from webapp.services.catalog.nights import after, next_night, night_of
+from webapp.services.catalog.retention_choice import DAY_MS, MIB, Reason, SessionTree, to_delete
 from webapp.services.catalog.sessions import SessionService
 from webapp.services.session.environment import Environment
 from webapp.services.session.labels import shown_title
@@ -30,89 +31,17 @@ from webapp.store.sessions import SessionRow
 
 log = logging.getLogger(__name__)
 
-Reason = Literal["age", "size", "user_size"]
 LIMITS, LAST_RUN = "retention", "retention_run"
-DAY_MS = 24 * 3600 * 1000
 # A transcript that is read further so long after its session was made is being written.
 GROWS_AFTER_MS = 3600 * 1000
 # If the last night is longer ago, the server was off or a clock was set: the limits wait for one night more.
 LONGEST_GAP = timedelta(days=7)
 # The dates of servers in several time zones differ by at most so much.
 ZONES = timedelta(days=1)
-MIB = 1 << 20
-# The hour of the day, in the server's own time, from which the limits are applied.
-NIGHT = 3
 LOOK_SECONDS = 600.0
 # The most sessions that an answer names.
 NAMED = 200
 OFF = RetentionLimits(days=None, size_mib=None, user_size_mib=None)
-
-
-@dataclass(frozen=True, slots=True)
-class SessionTree:
-    """A session with its sub-agents. `last` is the latest activity in it, in ms.
-
-    `sizes`, in bytes, and `versions` are those of the sessions, by id. `exempt`: it is never deleted, because it is
-    kept, or in use whatever its times say.
-    """
-
-    row: SessionRow
-    user: str
-    last: int
-    sizes: Mapping[str, int]
-    versions: Mapping[str, int]
-    exempt: bool
-
-    @property
-    def size(self) -> int:
-        """Return the bytes of all of it."""
-        return sum(self.sizes.values())
-
-    @property
-    def sessions(self) -> int:
-        """Return the number of sessions in it."""
-        return len(self.sizes)
-
-
-def to_delete(
-    trees: Iterable[SessionTree], limits: RetentionLimits, now: int
-) -> list[tuple[SessionTree, Reason]]:
-    """Return the trees to delete, each with the reason, those unused for longest first.
-
-    The age is applied first, then the size of each user's sessions, then that of all.
-    """
-    ordered = sorted(trees, key=lambda one: (one.last, one.row.key))
-    deletable = {one.row.key for one in ordered if not one.exempt and now - one.last > DAY_MS}
-    gone: dict[int, Reason] = {}
-    if limits.days is not None:
-        before = now - limits.days * DAY_MS
-        gone = {one.row.key: "age" for one in ordered if one.row.key in deletable and one.last < before}
-    for user in sorted({one.user for one in ordered}):
-        own = [one for one in ordered if one.user == user]
-        gone |= _beyond(own, limits.user_size_mib, deletable, gone, "user_size")
-    gone |= _beyond(ordered, limits.size_mib, deletable, gone, "size")
-    return [(one, gone[one.row.key]) for one in ordered if one.row.key in gone]
-
-
-def _beyond(
-    trees: Sequence[SessionTree],
-    size_mib: int | None,
-    deletable: set[int],
-    gone: dict[int, Reason],
-    reason: Reason,
-) -> dict[int, Reason]:
-    """Return the trees to delete until the others take at most `size_mib`."""
-    found: dict[int, Reason] = {}
-    if size_mib is None:
-        return found
-    left = sum(one.size for one in trees if one.row.key not in gone)
-    for one in trees:
-        if left <= size_mib * MIB:
-            break
-        if one.row.key in deletable and one.row.key not in gone:
-            found[one.row.key] = reason
-            left -= one.size
-    return found
 
 
 class RetentionService:
@@ -270,10 +199,10 @@ class RetentionService:
         night = night_of(self._environment.clock())
         with self._store.write():
             last = self._store.small.setting(LAST_RUN)
-            if timedelta() <= _after(last, night) <= ZONES:
+            if timedelta() <= after(last, night) <= ZONES:
                 return False
             self._store.small.put_setting(LAST_RUN, night)
-        if not timedelta() < _after(night, last) <= LONGEST_GAP:
+        if not timedelta() < after(night, last) <= LONGEST_GAP:
             return False
         done = self.apply()
         if done.sessions:
@@ -285,32 +214,6 @@ def _check(limits: RetentionLimits) -> None:
     for name, value in asdict(limits).items():
         if value is not None and value < 1:
             raise Invalid(f"bad value for {name}; expected a whole number from 1, or null, got {value}", name)
-
-
-def local(at: int) -> datetime:
-    """Return a time in ms since 1970 in the server's own time zone."""
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone()
-
-
-def night_of(now: int) -> str:
-    """Return the date of the last night that has begun; limits set after it wait for the next one."""
-    today = local(now)
-    return (today if today.hour >= NIGHT else today - timedelta(days=1)).date().isoformat()
-
-
-def _after(night: object, other: object) -> timedelta:
-    """Return how long a night comes after another; infinite if one of them is no date."""
-    try:
-        return date.fromisoformat(str(night)) - date.fromisoformat(str(other))
-    except ValueError:
-        return timedelta.max
-
-
-def next_night(now: int) -> datetime:
-    """Return when the limits are applied next."""
-    today = local(now)
-    night = today.replace(hour=NIGHT, minute=0, second=0, microsecond=0)
-    return night if today < night else night + timedelta(days=1)
 
 
 def words(limits: RetentionLimits, sessions: int, size: int, last: int, *, stored: bool) -> str:

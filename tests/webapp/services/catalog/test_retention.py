@@ -15,7 +15,9 @@ from webapp.config import Config, Database
 from webapp.errors import Conflict, Invalid
 from webapp.events import SettingsChanged
 from webapp.services.catalog.answers import RetentionLimits
-from webapp.services.catalog.retention import DAY_MS, NIGHT, OFF, RetentionService
+from webapp.services.catalog.nights import NIGHT
+from webapp.services.catalog.retention import OFF, RetentionService
+from webapp.services.catalog.retention_choice import DAY_MS
 from webapp.services.session.times import to_ms
 from webapp.wiring import build
 

@@ -17,7 +17,7 @@ from tests.webapp.promises import Client
 from webapp.agents.hook_runtime import hints
 from webapp.app import App
 from webapp.errors import CoppiceError
-from webapp.services.catalog.retention import DAY_MS
+from webapp.services.catalog.retention_choice import DAY_MS
 from webapp.services.proxied.call_records import LONGEST_WAIT_MS
 from webapp.services.session.session import Session
 
