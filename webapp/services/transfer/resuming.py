@@ -8,9 +8,7 @@ origin, so that its page can compare the expected size with the real size of its
 from __future__ import annotations
 
 import os
-import shlex
-import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from glob import escape
@@ -31,11 +29,10 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.labels import why_not_resumed
 from webapp.services.session.session import Session
 from webapp.services.transfer.answers import Resumed
+from webapp.services.transfer.shell import shell_line
 from webapp.store.copies import CopyRow
 from webapp.store.sessions import SessionRow
 
-# Characters that mean nothing to a shell or to printf.
-_SAFE = frozenset(string.ascii_letters + string.digits + "/._")
 # A copy that an agent has to take in is kept until it has, at most so long.
 WAITING_DAYS = 7
 
@@ -188,22 +185,6 @@ def require_writable(folder: Path) -> None:
         raise Conflict(f"the copy cannot be written to {folder}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Conflict(f"the copy cannot be written to {folder}: it is read-only for you")
-
-
-def shell_line(words: Sequence[str]) -> str:
-    """Return a command on one line, as a shell reads it and as it can be pasted into a terminal."""
-    return " ".join(map(_shell_word, words))
-
-
-def _shell_word(word: str) -> str:
-    """Return a word in a shell's quotes; unprintable characters, on which a terminal acts, are written as octal."""
-    if word.isprintable() or word.endswith("\n"):  # a shell drops line ends behind what a command prints
-        return shlex.quote(word)
-    said = "".join(
-        chr(byte) if chr(byte) in _SAFE else f"\\{byte:03o}"
-        for byte in word.encode("utf-8", "surrogateescape")
-    )
-    return f"\"$(printf '{said}')\""
 
 
 def write_new(path: Path, content: bytes) -> None:
