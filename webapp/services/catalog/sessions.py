@@ -133,8 +133,7 @@ class SessionService:
             Invalid: nothing of the title can be seen.
             Conflict: the proxy cannot prune the session.
         """
-        with self._environment.lock(session_id), self._store.write(session_id):
-            session = Session.load(self._environment, session_id)
+        with Session.to_change(self._environment, session_id) as session:
             before, row, sent = session.usable_shown, session.row, change.model_fields_set
             if "title" in sent:
                 if change.title is not None and is_blank(change.title):

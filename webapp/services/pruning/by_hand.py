@@ -70,8 +70,7 @@ class ChangesByHand:
         return self._apply(session_id, mid, _restore)
 
     def _apply(self, session_id: str, mid: str, act: Callable[[ContextChange, Unit], Done]) -> Applied:
-        with self._environment.lock(session_id), self._store.write(session_id):
-            session = Session.load(self._environment, session_id)
+        with Session.to_change(self._environment, session_id) as session:
             message = message_with_id(self._store, session.key, mid)
             unit = self._unit(session.key, message)
             change = ContextChange(session)

@@ -86,8 +86,7 @@ class OperationService:
             NotFound: there is no such operation.
             Conflict: it was undone already, or a compaction or rewind by the agent came after it.
         """
-        with self._environment.lock(session_id), self._store.write(session_id):
-            session = Session.load(self._environment, session_id)
+        with Session.to_change(self._environment, session_id) as session:
             live = self._store.operations.live_since(session.key, n if n is not None else 1)
             if n is None and live:
                 live = live[:1]

@@ -77,8 +77,7 @@ class Overflow:
             NotFound: there is no such session.
             Conflict: the system prompt alone is too large (with the numbers), or there is nothing to take out.
         """
-        with self._environment.lock(session_id), self._store.write(session_id):
-            session = Session.load(self._environment, session_id)
+        with Session.to_change(self._environment, session_id) as session:
             done = self.within(session, overflow=reported, actor="emergency" if reported else "user")
             self._histories.drop(session.key)
         self._environment.bus.publish(*done.events, SessionUpdated(session_id))

@@ -8,6 +8,8 @@ shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -146,6 +148,18 @@ class Session:
     def of(cls, environment: Environment, row: SessionRow) -> Session:
         """Return the session of a row that was just read."""
         return cls(environment, row, environment.store.contexts.totals(row.key))
+
+    @classmethod
+    @contextmanager
+    def to_change(cls, environment: Environment, session_id: str) -> Iterator[Session]:
+        """Open the transaction of a change under the session's lock, and yield the session as it is then.
+
+        Raises:
+            NotFound: there is no such session, or it was deleted.
+            BusyStore: too many others wait to change it.
+        """
+        with environment.lock(session_id), environment.store.write(session_id):
+            yield cls.load(environment, session_id)
 
     # -- identity
 

@@ -221,8 +221,7 @@ class Summarising:
         return SummaryText(judged, "deterministic", None, cost, tuple(problems))
 
     def _apply(self, session_id: str, span: Span, text: SummaryText, actor: Actor) -> Summarised:
-        with self._environment.lock(session_id), self._store.write(session_id):
-            session = Session.load(self._environment, session_id)
+        with Session.to_change(self._environment, session_id) as session:
             self.check(session, span)
             summary = self.put(session, span, text)
             change = ContextChange(session)
@@ -304,8 +303,7 @@ class Summarising:
             NotFound: there is no such session or summary.
             Conflict: it is not in the context.
         """
-        with self._environment.lock(session_id), self._store.write(session_id):
-            session = Session.load(self._environment, session_id)
+        with Session.to_change(self._environment, session_id) as session:
             found = self._find(session, n)
             if n not in self._store.summaries.active_numbers(session.key):
                 raise Conflict(f"summary {n} is not in the context")
