@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scoring.errors import UnknownFormat, shown
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Format
 
@@ -35,3 +36,10 @@ def native_format(model: str | None) -> str | None:
     """
     name = (model or "").lower()
     return next((f.name for f in FORMATS.values() if name.startswith(f.models)), None)
+
+
+def format_named(name: str) -> Format:
+    """Return a format by its name. Raises UnknownFormat if there is none."""
+    if name not in FORMATS:
+        raise UnknownFormat(f"there is no format {shown(name)}; expected one of {', '.join(FORMATS)}")
+    return FORMATS[name]
