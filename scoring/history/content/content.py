@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from scoring.history.content.columns import read_columns, write_column
 from scoring.history.content.hashes import line_hash
 from scoring.history.content.headings import headings_of
 from scoring.history.content.key_lines import key_lines
@@ -27,6 +28,7 @@ from scoring.history.content.words import words_of
 
 VERSION = 15
 MOST_COUNTED = 255  # of one stem, in one byte
+HEADER_BYTES = 5  # the length in words, and whether it asks something
 READ_CHARS = 4_000_000  # about as many as the largest window, 1,000,000 tokens, holds
 
 
@@ -89,7 +91,7 @@ class Content:
     def lines(self) -> array[int]:
         """Return the hashes of its text lines."""
         if self._lines is None:  # not cached: a history reads them once, when the message is added
-            return _columns(self._packed, 0, "Q")[0] if self._packed else array("Q")
+            return self._stored(0, "Q")[0] if self._packed else array("Q")
         return self._lines
 
     @property
@@ -98,7 +100,7 @@ class Content:
         if self._stems is None:
             self._stems = NO_STEMS
             if self._packed:
-                codes, counts = _columns(self._packed, 2, "IB")
+                codes, counts = self._stored(2, "IB")
                 self._stems = Stems(codes, counts.tobytes())
         return self._stems
 
@@ -108,9 +110,7 @@ class Content:
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
-                lines, pieces, chars, lengths, mentions, key_rows, headings = _columns(
-                    self._packed, 4, "IBIIIII"
-                )
+                lines, pieces, chars, lengths, mentions, key_rows, headings = self._stored(4, "IBIIIII")
                 ends = array("I", accumulate(lengths))
                 self._rows = (
                     Rows(lines, pieces.tobytes(), chars, ends, mentions, key_rows, headings)
@@ -123,7 +123,7 @@ class Content:
     def alike(self) -> array[int]:
         """Return the positions of the mentions that occur only in alike lines, in rising order."""
         if self._alike is None:
-            return _columns(self._packed, 1, "I")[0] if self._packed else array("I")
+            return self._stored(1, "I")[0] if self._packed else array("I")
         return self._alike
 
     def with_words(self, text: str) -> Content:
@@ -163,6 +163,9 @@ class Content:
         """Return the same content with stored columns, which take less memory than those just computed."""
         return Content(self.names, None, self.words, self.asks, packed=self._pack())
 
+    def _stored(self, first: int, codes: str) -> list[array[int]]:
+        return read_columns(self._packed, HEADER_BYTES, first, codes)
+
     def _pack(self) -> bytes:
         if self._packed:
             return self._packed
@@ -174,7 +177,7 @@ class Content:
             *(self.lines, self.alike, *self.stems),
             *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions, rows.key_rows, rows.headings),
         ):
-            _write(out, column)
+            write_column(out, column)
         return bytes(out)
 
 
@@ -275,33 +278,3 @@ def _heading_rows(outputs: Sequence[str], lines: array[int], pieces: bytearray) 
         return array("I")
     row_of = {line: row for row, line in reversed(list(enumerate(lines))) if not pieces[row]}
     return array("I", [row_of.get(under[line], -1) + 1 if line in under else 0 for line in lines])
-
-
-def _write(out: bytearray, column: Sequence[int]) -> None:
-    """Append a column with its length, in the smallest integer type that holds it."""
-    if not column:  # most columns of most messages
-        out += _EMPTY
-        return
-    code = _TYPES[(max(column).bit_length() + 7) // 8]
-    out += code.encode() + len(column).to_bytes(4, "little")
-    out += array(code, column).tobytes()
-
-
-def _columns(packed: bytes, first: int, codes: str) -> list[array[int]]:
-    """Return the columns from number `first` on, one for each type code in `codes`."""
-    at = 5
-    for _ in range(first):
-        at += 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")
-    found = []
-    for code in codes:
-        column = array(chr(packed[at]))
-        end = at + 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")
-        column.frombytes(packed[at + 5 : end])
-        found.append(column if column.typecode == code else array(code, column))
-        at = end
-    return found
-
-
-_EMPTY = b"B\0\0\0\0"
-_TYPES = "BBHIIQQQQ"  # the smallest type for integers of up to 0, 1, ... 8 bytes
-_SIZES = {ord(code): array(code).itemsize for code in "BHIQ"}
