@@ -99,7 +99,7 @@ class Situation:
         return _turns_until(self.limit, self.tokens, self.growth)
 
     def waits(self, price: Price | None) -> bool:
-        """Return whether a plan had better wait for a cold cache: it costs something now, and nothing then."""
+        """Return whether a plan should wait for a cold cache: it costs something now, and nothing then."""
         return self.cache_is_warm and price is not None and bool(price.break_even_calls)
 
     def pays_back(self, price: Price, turns: int | None) -> bool:

@@ -19,7 +19,7 @@ from scoring.planning.guards import commands_of
 from scoring.planning.protection import ALWAYS, Protection
 from scoring.planning.score import Scores
 from scoring.planning.stages import run
-from scoring.planning.stages.contract import State
+from scoring.planning.stages.contract import StageInput, State
 from scoring.planning.strategies import Choice, Cover, Shortening, StrategyInput, Why
 from scoring.planning.strategies.contract import OUTDATED, Changed, cut, mark_changed
 from scoring.settings import Settings
@@ -90,7 +90,8 @@ class Decision:
         if not reads_traces(settings):
             return self.history
         excess = sum([self.history.unit_tokens[head] for head in free]) - room
-        staged = run(self.history, settings, free, self.protection.causes, excess, self.state_of)
+        given = StageInput(self.history, settings, frozenset(free), self.protection.causes)
+        staged = run(given, excess, self.state_of)
         if staged is None:
             return self.history
         self.shortenings.update(staged.shortened)

@@ -58,9 +58,9 @@ class Guards(NamedTuple):
     """The newest changes of single steps after `plan`, newest first."""
     errors: Sequence[int] = ()
     resolved: Mapping[int, int] = MappingProxyType({})
-    """Failures with the newest outcome of the same act, which is none."""
+    """Failures with the newest outcome of the same act, which did not fail."""
     taken_back: Collection[tuple[int, int]] = ()
-    """Edits with later ones that removed lines of theirs."""
+    """Edits with later ones that removed some of their lines."""
     answered: Collection[tuple[int, int]] = ()
     """Questions of the model with the user's answer."""
     replaced: Collection[tuple[int, int]] = ()

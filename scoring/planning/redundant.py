@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from scoring.history import History
 from scoring.planning.protection import protect
 from scoring.planning.stages import Staged, run
+from scoring.planning.stages.contract import StageInput
 from scoring.settings import Settings
 
 
@@ -56,4 +57,4 @@ def _staged(history: History, settings: Settings) -> Staged | None:
     everything = sum(history.tokens)
     kept = protect(history, rules, everything).causes
     free = frozenset(history.units.heads()) - kept.keys()
-    return run(history, rules, free, kept, everything, lambda _: "whole")
+    return run(StageInput(history, rules, free, kept), everything, lambda _: "whole")

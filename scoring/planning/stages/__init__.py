@@ -7,7 +7,7 @@ redundant; it is worded after the strategy has chosen, so that it can say if tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +18,6 @@ from scoring.planning.stages import duplicates, outputs, superseded
 from scoring.planning.stages.contract import Cut, Stage, StageInput, State
 from scoring.planning.stages.replacement import after_stages, cost, replaced_message
 from scoring.planning.strategies.contract import Shortening, Why
-from scoring.settings import Settings
 
 STAGES: Mapping[str, Stage] = {
     "duplicates": duplicates.STAGE,
@@ -39,24 +38,16 @@ class Staged:
     files: Mapping[tuple[int, int], str]
 
 
-def run(
-    history: History,
-    settings: Settings,
-    free: Collection[int],
-    kept: Collection[int],
-    excess: int,
-    state_of: Callable[[int], State],
-) -> Staged | None:
+def run(given: StageInput, excess: int, state_of: Callable[[int], State]) -> Staged | None:
     """Free `excess` tokens without dropping anything, as far as the settings allow; None if nothing is replaced.
 
-    `free` are the heads of units that can be dropped, `kept` those of units that are always kept. `state_of`
-    returns the state of a message in the final decision.
+    `state_of` returns the state of a message in the final decision.
     """
-    stages = [stage for stage in STAGES.values() if stage.is_enabled(settings)]
+    stages = [stage for stage in STAGES.values() if stage.is_enabled(given.settings)]
     if not stages or excess <= 0:
         return None
-    replacements = _Replacements(history, state_of)
-    replacements.run(stages, StageInput(history, settings, frozenset(free), kept), excess)
+    replacements = _Replacements(given.history, state_of)
+    replacements.run(stages, given, excess)
     return replacements.staged()
 
 

@@ -309,7 +309,7 @@ class Session:
         return (cache := self.cache) is not None and cache.cold
 
     def awaits_cold_cache(self, tokens: int) -> bool:
-        """Return whether a prune of a context of so many tokens had better wait (X26).
+        """Return whether a prune of a context of so many tokens should wait (X26).
 
         It does while the cache is of use and there is room for another turn, unless the settings say otherwise.
         """
@@ -319,7 +319,7 @@ class Session:
 
     @property
     def awaits_end_of_loop(self) -> bool:
-        """Return whether a prune had better wait until the running tool loop has ended.
+        """Return whether a prune should wait until the running tool loop has ended.
 
         A model that checks its thoughts would refuse those of the loop after a change, and without them it would think
         again. Above the usable tokens nothing waits.
