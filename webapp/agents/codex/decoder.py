@@ -111,6 +111,7 @@ class Decoder:
         self._ahead = False  # the usage of a call came before its items
         self._total = 0  # input of all calls so far, as reported
         self._calls: set[str] = set()
+        self._window = 0  # of the turn, before it names its model
         self._record: dict[str, Any] = {}  # the last `token_usage_record`
         self._tokens: int | None = None  # of the context, as last reported
         self._own_id: str | None = None
@@ -223,7 +224,11 @@ class Decoder:
         return self._replaying
 
     def _turn(self, payload: dict[str, Any]) -> Iterator[Record]:
-        yield from self._meta.changed(model=optional(payload.get("model")))
+        changed = list(self._meta.changed(model=optional(payload.get("model"))))
+        yield from changed
+        if changed and self._window:
+            yield Meta(window=self._window)  # the turn began with that of its own model
+        self._window = 0
 
     def _event(self, line: Line, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         kind = text_of(payload.get("type"))
@@ -232,6 +237,7 @@ class Decoder:
             yield from (Unknown(line.number, field) for field in _unread_usage(payload, info))
             yield from self._usage(info, at)
         elif kind == "task_started" and (window := count_of(payload.get("model_context_window"))):
+            self._window = window
             yield Meta(window=window)
         elif kind == "thread_name_updated":
             name = text_of(payload.get("thread_name") or payload.get("name"))

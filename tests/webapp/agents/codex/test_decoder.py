@@ -144,6 +144,23 @@ class TestUsage:
         ends = [by_id[r.input_end].text for r in of(UsageReport, records)]
         assert ends == ["List the beds.", "Exit code: 2", "Done"]
 
+    def test_has_the_window_of_the_turns_own_model(self) -> None:  # X10
+        """A turn begins with its window and names its model behind that; a change of model clears the window."""
+        turns = [("a", 258_400), ("b", 353_400), ("b", 353_400), ("a", 0)]
+        rows = [
+            row
+            for model, window in turns
+            for row in (
+                {"type": "event_msg", "payload": {"type": "task_started", "model_context_window": window}},
+                {"type": "turn_context", "payload": {"model": model}},
+            )
+        ]
+        found = of(Meta, fed(codex.Decoder(), rows))
+        assert [(one.model, one.window) for one in found] == [
+            (None, 258_400), ("a", None), (None, 258_400), (None, 353_400), ("b", None), (None, 353_400),
+            (None, 353_400), ("a", None),
+        ]  # fmt: skip
+
     def test_that_names_no_call_still_has_the_window(self) -> None:  # X10
         """Only the last call's tokens may be missing."""
         info = {"total_token_usage": {"input_tokens": 9}, "model_context_window": 258_400}
