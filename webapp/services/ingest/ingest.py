@@ -40,6 +40,7 @@ from webapp.services.ingest.record_batches import (
     weight,
     weight_of,
 )
+from webapp.services.ingest.session_facts import without_old_facts
 from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
@@ -145,6 +146,10 @@ class Ingest:
     def _batch(self, session_id: str, batch: Sequence[Record]) -> Added:
         whole = Added()
         run: list[Record] = []
+        if any(isinstance(record, Meta) for record in batch):
+            row = self._store.sessions.get(session_id)
+            ids = [record.source_id for record in batch if isinstance(record, Entry) and record.source_id]
+            batch = without_old_facts(batch, self._store.log.known(row.key, ids), row)
         for record in batch:
             if isinstance(record, Compaction | Rewind | Cleared):
                 whole.merge(self._append(session_id, run))

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from webapp.agents.records import Entry, Meta, Record
 from webapp.services.session.session import Session
+from webapp.store.sessions import SessionRow
+
+_FACTS = ("title", "model", "cwd", "agent_type")
+
+
+def without_old_facts(
+    records: Sequence[Record], known: Mapping[str, tuple[int, int]], row: SessionRow
+) -> list[Record]:
+    """Return records in which the facts that were read before say only what the session still lacks.
+
+    `known` has the messages of the log by source id, each a place and a number. Facts were read before if a known entry
+    follows them, or if the last entry is known and has messages after it: an older copy of a file must not bring back
+    the model or the title of then.
+    """
+    found, after = list[Record](), -1  # the number of the next entry, 0 for a new one
+    numbers = [known.get(r.source_id or "", (0, 0))[1] for r in records if isinstance(r, Entry)]
+    is_behind = bool(numbers) and numbers[-1] > 0 and max(numbers) < row.next_no - 1
+    for record in reversed(records):
+        if isinstance(record, Entry):
+            after = numbers.pop()
+        elif isinstance(record, Meta) and (after > 0 or (after < 0 and is_behind)):
+            has = {name: None for name in _FACTS if getattr(row, name) is not None}
+            record = replace(record, window=None, **has)  # type: ignore[arg-type]  # noqa: PLW2901  # all may be None
+        found.append(record)
+    return found[::-1]
 
 
 def apply_meta(session: Session, records: Iterable[Record]) -> None:
