@@ -46,7 +46,7 @@ class CallSessions:
         followed = self._followed.session_of(read, name, own)
         if followed is not None:
             return self._followed_row(followed, own, name, read)
-        return self._session(read, name, own) if read.taken else own
+        return self._session(read, name, own) if read.succeeded else own
 
     def _session(self, read: ReadCall, name: str, own: SessionRow | None) -> SessionRow | None:
         """Return the session of a call, created if it is new; None if it was deleted."""
@@ -71,7 +71,7 @@ class CallSessions:
         if row.deleted_at is None:
             if own is not None and own.deleted_at is None:
                 self._followed.take_over(own, row, name)
-            if read.taken and self._followed.is_side_request(row, read):
+            if read.succeeded and self._followed.is_side_request(row, read):
                 return self._make(f"{name or names_of(row.id)[0]}.{read.keys[0][:10]}", read, row.id)
         return row
 

@@ -61,7 +61,7 @@ class Calls:
         """Append what the session does not have yet; return the number of new messages."""
         after_side_requests = self._sessions.begins_after_side_requests(row, read)
         self._begin(row.id, read)
-        if not read.taken or self._is_repeated(row, read):
+        if not read.succeeded or self._is_repeated(row, read):
             return 0
         made = CallRecords(self._environment, self._store.sessions.get(row.id), read)
         records, prompt = made.records(after_side_requests=after_side_requests)
@@ -89,11 +89,11 @@ class Calls:
         call = read.call
         with self._store.write(session_id):
             session = Session.load(self._environment, session_id)
-            state, taken = session.state.proxy, read.taken
+            state = session.state.proxy
             state.reason, state.subscription = call.reason, call.subscription
-            if taken:
+            if read.succeeded:
                 state.applied = bool(call.applied)
-            if taken and not read.inherits and read.tools_digest != state.tools:
+            if read.succeeded and not read.inherits and read.tools_digest != state.tools:
                 tokens = estimate_tool_tokens(read.tools, session.counter) if read.tools else 0
                 for context in session.contexts:
                     context.count("tools", tokens - state.tool_tokens, 0)

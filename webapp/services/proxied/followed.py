@@ -79,7 +79,7 @@ class FollowedCalls:
         """
         user = read.user
         row = self.followed(name, user) or self._followed(_cache_key(read), user)
-        if row is not None or not read.taken:
+        if row is not None or not read.succeeded:
             return row
         if own is not None and Session.of(self._environment, own).state.proxy.calls >= COMPARED_CALLS:
             return None
@@ -121,7 +121,7 @@ class FollowedCalls:
         link = self._linked(row.id)
         usage = usage_of(read.reply)
         self._note(row.id, name or names_of(row.id)[0], read, usage)
-        if read.taken:
+        if read.succeeded:
             link.tail = (*read.keys, *read.reply_keys)[-1]
             self._match(row, link, read)
         if usage is not None and read.reply is not None and read.reply.call:
@@ -146,7 +146,7 @@ class FollowedCalls:
             session = Session.load(self._environment, session_id)
             state = session.state.proxy
             state.name, state.reason, state.subscription = name, call.reason, call.subscription
-            if read.taken:
+            if read.succeeded:
                 state.applied = bool(call.applied)
                 state.tools = state.tools if read.inherits else read.tools_digest
             if usage is not None and state.copy != read.copy:

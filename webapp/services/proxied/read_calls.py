@@ -21,7 +21,7 @@ from webapp.services.proxied.keys import Protocol, followed_answer, keys_of, pro
 from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
 
-TAKEN = range(200, 300)
+SUCCESS = range(200, 300)
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class ReadCall:
         return replace(self, follows=followed, keys=_keys_after(followed, self.items))
 
     @property
-    def taken(self) -> bool:
-        """Return whether the provider took the call."""
-        return self.call.status in TAKEN
+    def succeeded(self) -> bool:
+        """Return whether the provider answered without an error, so that the call is part of the conversation."""
+        return self.call.status in SUCCESS
 
     @property
     def model(self) -> str | None:
@@ -115,7 +115,7 @@ def read_call(call: ProxiedCall, user: str = "") -> ReadCall:
         items = [{"role": "user", "content": items}]
     if not isinstance(items, list) or not items:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
-    reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in TAKEN else None
+    reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in SUCCESS else None
     follows = followed_answer(protocol.format, body)
     try:
         return ReadCall(call, protocol, body, items, _keys_after(follows, items), reply, user, follows)
