@@ -75,8 +75,8 @@ class History:
         if usage is None or self._usage.get(record_id) == [usage.input_tokens, usage.output_tokens]:
             return
         self._usage[record_id] = [usage.input_tokens, usage.output_tokens]
-        if not reported:
-            before = self.before(record_id)
+        if not reported:  # it is the usage of the last answer in the record, as if it had come with that
+            before = self.live[: self.live.index(last)] if last in self.live else self.before(record_id)
             end = self.source_of(before[-1]) if before else None
             yield UsageReport(usage, at, record_id, model, "", end)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from scoring.messages import message
 from webapp.agents.reading.record_history import History
 from webapp.agents.records import Entry, Record, Rewind, Usage, UsageReport
@@ -54,6 +56,16 @@ class TestAHistory:
         (report,) = put(history, "a", "1", Usage(5, 1))
         assert isinstance(report, UsageReport)
         assert put(history, "a", "1", Usage(5, 1)) == []
+
+    @pytest.mark.parametrize(("answers", "end"), [(["a"], "q"), (["a", "a:2"], "a")])
+    def test_reports_it_as_that_of_the_last_answer(self, answers: list[str], end: str) -> None:  # X11
+        """Everything before that answer is its input, as if the usage had come with it."""
+        history, said = History({}), [(name, message("assistant", name)) for name in answers]
+        put(history, "q", "go")
+        list(history.put("a", said, None, None, "m", None))
+        (report,) = history.put("a", said, None, Usage(5, 1), "m", None)
+        assert isinstance(report, UsageReport)
+        assert report.input_end == end
 
     def test_reports_removed_records(self) -> None:
         """A shorter list of live records gives a rewind with its own id; the same list gives nothing."""
