@@ -19,9 +19,9 @@ const LOOK_MS = 10_000;
 
 const PAGES = [
   ["g o", "Go to the sessions", "/"],
-  ["g s", "Go to the settings", "/settings"],
-  ["g m", "Go to the memory", "/memory"],
   ["g f", "Go to the search", "/search"],
+  ["g m", "Go to the memory", "/memory"],
+  ["g s", "Go to the settings", "/settings"],
 ].map(([key = "", label = "", path = ""]) => /** @type {const} */ ([key, label, path]));
 const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 const ICONS = { system: "system", light: "sun", dark: "moon" };

@@ -24,8 +24,10 @@ const FIELDS = [
 const NONE = html`<p class="pad muted">
   No model of that name. Add it, with the window that its documentation states.
 </p>`;
-const NEW_NAME = html`<label>
-  Model <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix">
+/** @param {boolean} isWrong */
+const newName = (isWrong) => html`<label>
+  Model <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix"
+    aria-invalid=${isWrong}>
 </label>`;
 
 class ModelsTable extends ReadingElement {
@@ -80,10 +82,7 @@ class ModelsTable extends ReadingElement {
     /** @param {string} name */
     const field = (name) => this.#input(`.model-edit [name="${name}"]`)?.value ?? "";
     const name = editing || field("model").trim();
-    if (!name) {
-      this.#faults = [{ field: "model", message: "expected a model's name" }];
-      return this.requestUpdate();
-    }
+    if (!name) return this.#refuse([{ field: "model", message: "expected a model's name" }]);
     const limits = FIELDS.map(([limit]) => [limit, typed(field(limit), true)]);
     try {
       await api.saveModel(name, Object.fromEntries(limits));
@@ -91,10 +90,17 @@ class ModelsTable extends ReadingElement {
       toast(`${name} has your limits now.`);
       await this.refresh();
     } catch (error) {
-      if (error instanceof ApiError && error.faults.length) this.#faults = error.faults;
+      if (error instanceof ApiError && error.faults.length) this.#refuse(error.faults);
       else toastError(error, `Could not save ${name}`);
     }
     this.requestUpdate();
+  }
+
+  /** @param {Api.Detail[]} faults */
+  #refuse(faults) {
+    this.#faults = faults;
+    this.update();
+    focusOn(this.#input('[aria-invalid="true"]'));
   }
 
   /** @param {string} name */
@@ -108,6 +114,7 @@ class ModelsTable extends ReadingElement {
   template() {
     const q = this.#q.trim().toLowerCase();
     const shown = (this.#models ?? []).filter((m) => m.name.toLowerCase().includes(q));
+    const none = this.#models !== null && shown.length === 0;
     /** @param {Api.Model} m */
     const row = (m) =>
       html`<tr>${m.name === this.#editing ? html`<td colspan="6">${this.#form(m)}</td>` : cells(m)}</tr>`;
@@ -122,7 +129,7 @@ class ModelsTable extends ReadingElement {
       </header>
       ${this.problem("Could not read the models")}
       ${this.#editing === "" && html`<div class="pad">${this.#form(null)}</div>`}
-      <div class="models-scroll"><table class="models">
+      <div class="models-scroll" ?hidden=${none}><table class="models">
         <thead>
           <tr>
             <th>Model</th>
@@ -135,21 +142,22 @@ class ModelsTable extends ReadingElement {
           ${keyed(shown, "name", row)}
         </tbody>
       </table></div>
-      ${this.#models ? shown.length === 0 && NONE : !this.error && READING}
+      ${this.#models ? none && NONE : !this.error && READING}
     </section>`;
   }
 
   /** @param {Api.Model | null} m */
   #form(m) {
+    /** @param {string} name */
+    const isWrong = (name) => this.#faults.some(({ field }) => field.endsWith(name));
     return html`<div class="row model-edit">
-      ${m ? html`<b class="mono">${m.name}</b>` : NEW_NAME}
-      ${FIELDS.map(([field, label]) => {
-        const fault = this.#faults.some((f) => f.field.endsWith(field));
-        return html`<label
+      ${m ? html`<b class="mono">${m.name}</b>` : newName(isWrong("model"))}
+      ${FIELDS.map(
+        ([field, label]) => html`<label
           >${label}
           <input type="number" name=${field} value=${m?.[field] ?? ""} min="1"
-            placeholder=${field === "window" ? "4 × output" : "none"} aria-invalid=${fault}></label>`;
-      })}
+            placeholder=${field === "window" ? "4 × output" : "none"} aria-invalid=${isWrong(field)}></label>`,
+      )}
       <button class="small primary" data-act="save-model">Save</button>
       <button class="small" data-act="cancel-model">Cancel</button>
       ${this.#faults.map(

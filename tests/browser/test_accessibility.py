@@ -258,6 +258,17 @@ class TestPhones:
         widened = Axe().run(page, options=ONLY_VIOLATIONS)
         assert widened.violations_count == 0, widened.generate_report()
 
+    def test_the_narrowest_keep_numbers_and_times_apart(self, page: Page, server: Server) -> None:
+        """The tokens of a session take two lines beside its time and its button, rather than run into them."""
+        page.set_viewport_size({"width": 280, "height": 640})
+        managed(server, 40, tokens=4_500)
+        page.goto(server.url)
+        expect(page.get_by_role("link", name="Prune A managed session")).to_be_visible()
+        spilt = page.locator("td.c-tokens").evaluate_all(
+            "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
+        )
+        assert spilt == []
+
 
 class TestPreferences:
     """Pages follow the reader's system: contrast, motion, themes."""
@@ -357,6 +368,15 @@ class TestPreferences:
             "links => links.map(one => getComputedStyle(one).borderBottomColor)"
         )
         assert [edge != ground for edge in edges] == [True, False, False, False]
+
+    def test_of_forced_colours_leave_choices_their_arrow(self, look: Look) -> None:
+        """Our arrow is a background, which forced colours remove; the browser draws its own instead."""
+        page = look(open_plan)
+        page.emulate_media(forced_colors="active")
+        choices = page.locator("select")
+        assert choices.count() > 0
+        looks = choices.evaluate_all("all => all.map(one => getComputedStyle(one).appearance)")
+        assert set(looks) == {"auto"}
 
     def test_of_keyboard_users_skip_the_navigation(self, page: Page, server: Server) -> None:
         """The first link that Tab reaches leads past the navigation to the content."""

@@ -579,6 +579,67 @@ class TestTheToolsOfTheList:
         assert find.evaluate("field => field.offsetWidth") > tool.evaluate("field => field.offsetWidth")
 
 
+def test_names_of_tools_stay_within_a_phone(page: Page, server: Server) -> None:
+    """A long name wraps in the head of its call and in the notes on the context, and the words beside it stay."""
+    tool = "mcp__the_server_of_another_company__read_a_page_of_it"
+    managed(server, 0, id="long-names")
+    call = {"type": "tool_use", "id": "t1", "name": tool, "input": {"page": 1}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": words(40)}
+    server.app.ingest.append_messages(
+        "long-names",
+        [
+            {"role": "user", "content": "Read it."},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+            {"role": "assistant", "content": words(300)},
+        ],
+    )
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/sessions/long-names")
+    page.locator(".bar-notes > summary").click()
+    expect(page.locator(".type-line")).to_contain_text(tool)
+    row(page, 2).locator(".m-open").click()
+    head = page.locator(".part[data-part=call] h3")
+    expect(head).to_contain_text(tool)
+    in_place(head.locator(".mono"), page.locator(".parts"), "(name, parts) => name.right <= parts.right")
+    in_place(
+        page.locator(".bars .legend"), page.locator(".bars"), "(legend, panel) => legend.right <= panel.right"
+    )
+    lines = head.evaluate(
+        "head => { const all = document.createRange(); all.selectNode(head.firstChild);"
+        " return all.getClientRects().length; }"
+    )
+    assert lines == 1
+
+
+@pytest.mark.parametrize("width", [320, 360])
+def test_roles_and_scores_of_the_narrowest_phones_stay_apart(page: Page, server: Server, width: int) -> None:
+    """The bar of the tokens gives its room to the role."""
+    session = managed(server, 8)
+    page.set_viewport_size({"width": width, "height": 640})
+    page.goto(f"{server.url}/sessions/{session}")
+    expect(page.locator(".score-number").first).to_be_visible()
+    overlaps = page.locator(".msg").evaluate_all(
+        """rows => rows.map(row => ['.role', '.m-score'].map(part => row.querySelector(part).getBoundingClientRect()))
+            .filter(([role, score]) => role.right > score.left).length"""
+    )
+    assert overlaps == 0
+
+
+def test_tabs_stay_in_place_whichever_is_chosen(page: Page, server: Server) -> None:
+    """No tab moves under a pointer that goes from one to the next."""
+    session = managed(server, 8)
+    page.goto(f"{server.url}/sessions/{session}")
+    tabs = page.locator(".side .tabs button")
+    places = []
+    for name in ("Heaviest", "Archive", "Plan"):
+        tab = page.get_by_role("tab", name=name)
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        places.append(tabs.evaluate_all("all => all.map(one => one.getBoundingClientRect().left)"))
+    assert places[0] == places[1] == places[2]
+
+
 class TestTextOfOtherScripts:
     """Titles and messages in Arabic, which is written from right to left."""
 

@@ -412,6 +412,31 @@ class TestModels:
         if width == 1280:
             expect(row.get_by_role("button", name="Override")).to_be_in_viewport(ratio=1)
 
+    def test_are_refused_without_a_name(self, page: Page, server: Server) -> None:
+        """The field of the name is marked and has the focus; so is a wrong limit."""
+        open_below(page, server, "models-table")
+        page.get_by_role("button", name="Add", exact=True).click()
+        name = page.get_by_label("Model", exact=True)
+        expect(name).to_have_attribute("aria-invalid", "false")
+        save = page.get_by_role("button", name="Save", exact=True)
+        save.click()
+        expect(name).to_have_attribute("aria-invalid", "true")
+        expect(name).to_be_focused()
+        name.fill("novel-2")
+        window = page.locator(".model-edit").get_by_label("Window")
+        window.fill("0")
+        save.click()
+        expect(window).to_have_attribute("aria-invalid", "true")
+        expect(window).to_be_focused()
+
+    def test_without_a_match_have_no_head_of_a_table(self, page: Page, server: Server) -> None:
+        """Nothing but the sentence that none is found stays of the table."""
+        open_below(page, server, "models-table")
+        expect(page.locator(".models tbody tr").first).to_be_visible()
+        page.get_by_label("Find a model").fill("no such model")
+        expect(page.get_by_text("No model of that name.")).to_be_visible()
+        expect(page.locator(".models")).to_be_hidden()
+
     def test_are_refused_without_a_window(self, page: Page, server: Server) -> None:
         """A window of 0 is refused beside the field."""
         open_below(page, server, "models-table")
