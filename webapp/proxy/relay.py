@@ -179,34 +179,38 @@ class Relay:
             raise ProviderGone(f"the head of the answer cannot be sent: {error}") from error
 
     def _send(self, one: RelayedCall, call: Call) -> Answer:
-        """Return the provider's answer. A pruned request that it rejects is sent again unchanged.
+        """Return the provider's answer. A pruned request that it rejects is sent again with its whole history.
 
         If it rejects that too, the fault is the client's, and the prune is tried again with the next request.
 
         Raises:
             ProviderGone: there is no answer; the client's connection ends then too.
         """
-        provider, outcome = self._providers[one.provider], one.outcome
-        if outcome.data is None:
-            return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
-        data = outcome.data
-        headers = [(name, value) for name, value in one.headers if name != CODING]
-        answer = provider.send(call, one.method, one.target, headers, (data,), len(data))
-        if answer.code != 400:
+        outcome = one.outcome
+        answer = self._sent(one, call, outcome.data)
+        if outcome.data is None or answer.code != 400:
             return answer
         try:
             said = answer.read()[:500].decode("utf-8", "replace")
         except ProviderGone as gone:
             said = str(gone)
             answer.close()
-        answer = provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
+        answer = self._sent(one, call, self._scripts.whole(outcome))
         if answer.code == 400:
-            reason = f"the provider refused this request, pruned and unchanged: {said}"
+            reason = f"the provider refused this request, pruned and whole: {said}"
         else:
-            self._scripts.refused(outcome.session, outcome.version)
+            self._scripts.refused(outcome)
             reason = f"the provider refused the pruned request: {said}"
         one.outcome = Outcome(reason=reason, session=outcome.session)
         return answer
+
+    def _sent(self, one: RelayedCall, call: Call, data: bytes | None) -> Answer:
+        """Send a call with another body, or None for its own. Raises ProviderGone."""
+        provider = self._providers[one.provider]
+        if data is None:
+            return provider.send(call, one.method, one.target, one.headers, one.body, one.body.length)
+        headers = [(name, value) for name, value in one.headers if name != CODING]
+        return provider.send(call, one.method, one.target, headers, (data,), len(data))
 
     def _stream(self, one: RelayedCall, client: Any, answer: Answer) -> Iterator[bytes]:
         """Yield the answer as it arrives, with an empty piece first, so that its head is sent at once."""
@@ -244,8 +248,6 @@ class Relay:
         named = caller_of(headers, one.name, {}).name
         if not (self._scripts.knows(named) if named else self._scripts.any):
             return Outcome()
-        if self._scripts.killed:
-            return Outcome(reason="pruning is stopped for everybody")
         if is_subscription(one.provider, headers):
             return Outcome(reason=SUBSCRIPTION)
         if not one.body.is_buffered:

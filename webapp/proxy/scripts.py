@@ -3,14 +3,19 @@
 The server writes a session's script into a file; nothing else is needed from it. The active script is stored in another
 file, so that a restarted proxy sends the same prefix. While a tool loop with thoughts runs, a new script waits for its
 end, because the model would refuse those thoughts with a different history.
+
+A session can have several branches: its user edits an earlier message, or two agents continue it. Each has the script
+that took effect last in its own history. A script that ends (it is switched off, stopped or refused, or its session is
+deleted) is followed by one without edits, because the model refuses the thoughts of a pruned history in the whole one.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +27,18 @@ from webapp.proxy.editing import Body, Edits, Refused, edited
 log = logging.getLogger(__name__)
 
 OFF = "off"
+# The active scripts kept of a session, the newest ones.
+BRANCHES = 8
 # Requests kept so that less of the next one must be parsed, one per conversation.
 KEPT_BODIES = 32
+STOPPED = "pruning is stopped for everybody"
+REFUSED = "the provider refused this prune; the next one is tried again"
 WAITS = "it waits for the end of the running tool loop, whose thoughts are tied to the present history"
 
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """The active script of a session, and the key of the message before which thoughts are removed."""
+    """The active script of a branch, and the key of the message before which thoughts are removed."""
 
     version: str
     edits: Edits
@@ -40,13 +49,16 @@ class Active:
 class Outcome:
     """The edited request of a session; `data` is None for an unchanged one, with the `reason` if it was to be edited.
 
-    `version` names the script that was applied.
+    `version` names the script that was applied, "" for one without edits. `body` is the request, and `was_pruned` says
+    that an earlier request of its branch was sent pruned.
     """
 
     data: bytes | None = None
     version: str = ""
     reason: str = ""
     session: str = ""
+    body: Body | None = None
+    was_pruned: bool = False
 
 
 class Scripts:
@@ -56,10 +68,12 @@ class Scripts:
         self.folder = hints.proxy_folder()
         self._folder = Path(self.folder)
         self._read: dict[Path, tuple[int, Mapping[str, Any]]] = {}
-        self._active: dict[str, Active | None] = {}
+        # By session; the newest one is the last.
+        self._active: dict[str, Sequence[Active]] = {}
         self._refused: dict[str, str] = {}
         # By the session's name, or without one by the key of the last message.
         self._bodies: OrderedDict[tuple[str, str], Body] = OrderedDict()
+        self._lock = threading.Lock()  # of what is kept
 
     # -- the kill switch
 
@@ -72,25 +86,25 @@ class Scripts:
     def any(self) -> bool:
         """Return whether any session was ever switched on, so that requests need to be looked at."""
         try:
-            return any(name.name.endswith(".edits.json") for name in self._folder.iterdir())
+            found = any(name.name.endswith(".edits.json") for name in self._folder.iterdir())
         except OSError:
-            return False
+            found = False
+        return found or bool(self._active)
 
     def knows(self, name: str) -> bool:
         """Return whether a session was ever switched on."""
-        return self._file(name).exists()
+        return self._file(name).exists() or bool(self._active_of(name))
 
     # -- one request
 
     def apply(self, name: str, body: Body) -> Outcome:
         """Return the edited request of session `name`; with "", the keys of the messages identify the session."""
         name = name or self._by_keys(body)
-        script = self._script(self._file(name)) if name else None
-        active = self._active_of(name) if name else None
-        if script is None or (not script["prunes"] and active is None):
-            return Outcome(session=name)
+        if not name:
+            return Outcome()
         try:
-            return self._applied(name, script, active, body)
+            script = self._script(self._file(name))
+            return self._applied(name, script, body)
         except Refused as refused:
             return Outcome(reason=str(refused), session=name)
 
@@ -102,53 +116,83 @@ class Scripts:
         if name:
             return self._bodies.get((name, ""))
         text = data.decode("utf-8", "replace")
-        unnamed = [body for (named, _), body in reversed(self._bodies.items()) if not named]
+        with self._lock:
+            unnamed = [body for (named, _), body in reversed(self._bodies.items()) if not named]
         found = max(unnamed, key=lambda body: body.shared_with(text), default=None)
         return found if found is not None and found.shared_with(text) else None
 
     def sent(self, name: str, body: Body, before: Body | None) -> None:
         """Keep a request for the next one of its conversation, instead of the request `before` if it continues that."""
-        if not name and before is not None and len(body.known) >= len(before.items) - 1:
-            self._bodies.pop(("", before.keys[-1]), None)
+        continues = not name and before is not None and len(body.known) >= len(before.items) - 1
         key = (name, "" if name else body.keys[-1])
-        self._bodies[key] = body
-        self._bodies.move_to_end(key)
-        if len(self._bodies) > KEPT_BODIES:
-            self._bodies.popitem(last=False)
+        with self._lock:
+            if continues and before is not None:
+                self._bodies.pop(("", before.keys[-1]), None)
+            self._bodies[key] = body
+            self._bodies.move_to_end(key)
+            if len(self._bodies) > KEPT_BODIES:
+                self._bodies.popitem(last=False)
 
-    def refused(self, name: str, version: str) -> None:
-        """Stop applying this version: the provider has refused its result."""
-        self._refused[name] = version
-        self._keep(name, None)
+    def whole(self, outcome: Outcome) -> bytes | None:
+        """Return what is sent if the provider refuses a pruned request; None for the unchanged one.
 
-    def _applied(self, name: str, script: Mapping[str, Any], active: Active | None, body: Body) -> Outcome:
-        wanted, edits = (script["version"], script["edits"]) if script["prunes"] else (OFF, {})
-        if self._refused.get(name) == wanted:
-            return Outcome(
-                reason="the provider refused this prune; the next one is tried again", session=name
-            )
-        reason = ""
-        if active is None or active.version != wanted:
-            known = set(body.keys)
-            if active is None and known.isdisjoint(edits):
-                return Outcome(session=name)
-            if active is not None and active.ended not in known and known.isdisjoint(edits):
-                return Outcome(session=name)  # another conversation under the same name
-            if body.why_not:
-                raise Refused(body.why_not)
-            if body.is_thinking:
-                reason = WAITS
-            else:
-                active = Active(wanted, edits, body.keys[body.asked])
-                self._keep(name, active)
-        if active is None:
+        It has the whole history, without thoughts from before the running tool loop if a pruned one led to them.
+        """
+        body = outcome.body if outcome.was_pruned and outcome.version else None
+        if body is None:
+            return None
+        try:
+            text = edited(body, {}, body.keys[body.asked])
+        except Refused:
+            return None
+        return None if text is body.text else text.encode("utf-8")
+
+    def refused(self, outcome: Outcome) -> None:
+        """Stop applying the script of a pruned request: the provider has refused its result."""
+        name, body = outcome.session, outcome.body
+        if not outcome.version:
+            return
+        self._refused[name] = outcome.version
+        kept = [one for one in self._active_of(name) if one.version != outcome.version]
+        if outcome.was_pruned and body is not None:
+            kept.append(Active(OFF, {}, body.keys[body.asked]))
+        self._keep(name, kept)
+
+    def _applied(self, name: str, script: Mapping[str, Any] | None, body: Body) -> Outcome:
+        wanted, edits, reason = self._wanted(name, script)
+        before = active = _on_branch(self._active_of(name), body.keys)
+        if active is None and edits.keys().isdisjoint(body.keys):
             return Outcome(reason=reason, session=name)
         if body.why_not:
             raise Refused(body.why_not)
+        if active is None or active.version != wanted:
+            if not body.is_thinking:
+                active = Active(wanted, edits, body.keys[body.asked])
+                others = [one for one in self._active_of(name) if one.ended != active.ended]
+                if script is None:  # nothing is kept of what was said in a deleted session
+                    others = [replace(one, edits={}) for one in others]
+                self._keep(name, [*others, active])
+            elif reason == STOPPED:  # from the next request on
+                active = None
+            else:
+                reason = reason or WAITS
+        if active is None:
+            return Outcome(reason=reason, session=name)
         text = edited(body, active.edits, active.ended)
         if text is body.text:
             return Outcome(reason=reason, session=name)
-        return Outcome(text.encode("utf-8"), active.version, reason, name)
+        version = active.version if active.edits else ""
+        return Outcome(text.encode("utf-8"), version, reason, name, body, before is not None)
+
+    def _wanted(self, name: str, script: Mapping[str, Any] | None) -> tuple[str, Edits, str]:
+        """Return version and edits of the script to apply, and the reason it is not the session's own."""
+        if self.killed:
+            return OFF, {}, STOPPED
+        if script is None or not script["prunes"]:
+            return OFF, {}, ""
+        if self._refused.get(name) == script["version"]:
+            return OFF, {}, REFUSED
+        return script["version"], script["edits"], ""
 
     # -- files
 
@@ -170,7 +214,10 @@ class Scripts:
         return known[1]
 
     def _by_keys(self, body: Body) -> str:
-        """Return the session whose last message is in the request; of several, the latest one; "" for none."""
+        """Return the session whose last message is in the request; of several, the latest one; "" for none.
+
+        Without one, it is the session whose script was active in the request's history.
+        """
         places = {key: i for i, key in enumerate(body.keys)}
         best, found = -1, ""
         for path in self._folder.glob("*.edits.json"):
@@ -181,24 +228,39 @@ class Scripts:
             tail = script.get("tail", "") if script is not None else ""
             if script is not None and places.get(tail, -1) > best:
                 best, found = places[tail], str(script.get("session", ""))
-        return found
+        return found or next(
+            (name for name, active in [*self._active.items()] if _on_branch(active, body.keys)), ""
+        )
 
-    def _active_of(self, name: str) -> Active | None:
-        """Return the active script of a session, also one from before a restart."""
-        if name not in self._active:
+    def _active_of(self, name: str) -> Sequence[Active]:
+        """Return the active scripts of a session's branches, also those from before a restart."""
+        active = self._active.get(name)
+        if active is None:
             file = Path(hints.path(name, hints.ACTIVE, self.folder))
             try:
-                self._active[name] = _active(orjson.loads(file.read_bytes()))
-            except (OSError, ValueError, KeyError, TypeError):  # none, or one that was damaged
-                self._active[name] = None
-        return self._active[name]
+                stored = orjson.loads(file.read_bytes())
+                active = [*map(_active, stored.get("before", ())), _active(stored)]
+            # None, or one that was damaged.
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
+                return ()
+            self._active[name] = active
+        return active
 
-    def _keep(self, name: str, active: Active | None) -> None:
-        self._active[name] = active
-        stored: dict[str, object] = (
-            {"version": active.version, "edits": active.edits, "ended": active.ended} if active else {}
-        )
-        hints.write(name, hints.ACTIVE, stored, self.folder)
+    def _keep(self, name: str, active: Sequence[Active]) -> None:
+        """Keep the active scripts of a session's branches; the server reads the newest one."""
+        active = active[-BRANCHES:]
+        stored = [{"version": one.version, "edits": one.edits, "ended": one.ended} for one in active]
+        with self._lock:
+            self._active[name] = active
+            last: dict[str, object] = {**stored[-1], "before": stored[:-1]} if stored else {}
+            hints.write(name, hints.ACTIVE, last, self.folder)
+
+
+def _on_branch(active: Sequence[Active], keys: Sequence[str]) -> Active | None:
+    """Return the script that took effect last in the history of a request; None if none did."""
+    places = {key: i for i, key in enumerate(keys)}
+    found = [one for one in reversed(active) if one.ended in places]
+    return max(found, key=lambda one: places[one.ended], default=None)
 
 
 def _active(stored: Mapping[str, Any]) -> Active:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -17,6 +18,7 @@ from tests.waiting import until
 from tests.webapp.proxy.calling import FUNCTIONS, RESPONSE_TOOLS, TOOLS
 from tests.webapp.proxy.conftest import Way
 from webapp.agents.hook_runtime import hints
+from webapp.commands.proxying import switch_pruning
 from webapp.services.session.session import Session
 
 OUTPUT = "\n".join(f"line {n}: " + "words of an output " * 4 for n in range(30))
@@ -269,3 +271,95 @@ class TestManyTurns:
         assert way.provider.refused == []
         assert len(way.provider.requests[-1][2]["messages"]) == len(agent.items) - 1
         assert OUTPUT.partition("\n")[0] in json.dumps(way.provider.requests[-1][2]["messages"][2])
+
+
+def grown(way: Way, session: str) -> Messages:
+    """Return an agent whose session was pruned, and which has thought over its pruned history since."""
+    agent = Messages(way.url, session)
+    for number in range(4):
+        agent.turn(number)
+    switch(way, agent)
+    prune(way, agent, 700)
+    for number in range(4, 6):
+        agent.turn(number)
+    way.provider.clear()
+    return agent
+
+
+class TestBranches:
+    """Conversations that share their beginning with the one in which a prune took effect."""
+
+    def test_are_pruned_from_an_edited_question_on(self, way: Way) -> None:  # X13
+        """The question at which the prune took effect is gone, but the thoughts before it are still left out."""
+        agent = Messages(way.url, "asked-again")
+        for number in range(4):
+            agent.turn(number)
+        switch(way, agent)
+        prune(way, agent, 700)
+        way.provider.clear()
+        before = [*agent.items]
+        for number in (4, 5):
+            agent.items = [*before]
+            agent.turn(number)
+            assert way.provider.refused == []
+            assert sent(way) < size(agent) / 2
+
+    def test_of_two_agents_have_their_own_prunes(self, way: Way) -> None:  # X13
+        """A prune that takes effect for one agent waits for the end of the other's tool loop."""
+        one, other = grown(way, "twice"), Messages(way.url, "twice")
+        other.items = [*one.items]
+        other.items.append(other.question("RUN(ls)"))
+        calls = other.call()
+        one.turn(6)
+        prune(way, one, 500)
+        one.turn(7)
+        other.items += other.results(calls, OUTPUT)
+        other.call()
+        other.turn(8)
+        assert way.provider.refused == []
+        assert sent(way) < size(other) / 2
+
+
+class TestTheWholeHistory:
+    """A history that is sent whole after it was pruned: the model refuses the thoughts that it had in between."""
+
+    def test_is_accepted_after_a_refused_prune(self, way: Way) -> None:  # X13
+        """The provider refuses a prune after some calls; the agent goes on with the whole history."""
+        agent = grown(way, "refused-later")
+        way.provider.refuses = lambda body: "no" if len(body["messages"]) < len(agent.items) - 4 else None
+        agent.turn(6)
+        way.provider.refuses = None
+        agent.turn(7)
+        assert [reason for _, reason in way.provider.refused] == ["no"]
+        assert sent(way) > size(agent) / 2
+
+    def test_is_accepted_after_the_kill_switch(self, way: Way) -> None:  # X13
+        """The agent goes on, and is pruned again once that is allowed."""
+        agent = grown(way, "stopped")
+        switch_pruning(on=False)
+        try:
+            agent.turn(6)
+            whole = sent(way)
+            assert whole > size(agent) / 2
+        finally:
+            switch_pruning(on=True)
+        agent.turn(7)
+        assert sent(way) < whole
+        assert way.provider.refused == []
+
+    @pytest.mark.parametrize("named", [True, False])
+    def test_is_accepted_after_its_session_was_deleted(self, way: Way, *, named: bool) -> None:  # X13
+        """The agent goes on, and nothing that was said is kept in the proxy's folder."""
+        agent = grown(way, f"deleted-{named}")
+        name = f"proxy-{agent.session}"
+        url = f"{way.server.url}/api/sessions/{name}"
+        httpx.delete(url, params={"confirm": name}, headers={"X-Coppice": "1"}).raise_for_status()
+        until(lambda: not hints.read(name, hints.EDITS, hints.proxy_folder()))
+        if not named:
+            agent.sdk = agent.sdk.with_options(set_default_headers={})
+        for number in (6, 7):
+            agent.turn(number)
+            assert sent(way) > size(agent) / 2
+        assert way.provider.refused == []
+        kept = [path.read_text() for path in Path(hints.proxy_folder()).glob(f"{name}.*")]
+        assert all('"drop"' not in text for text in kept)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +83,18 @@ class TestRequestsWithoutASession:
         first = reader.items(said("a", "b", "c"), "named")
         reader.items(said("a", "b", "c"))
         assert reader.items(said("a", "b", "c", "d", "e"), "named")[:2] == first[:2]
+
+
+class TestRequestsAtTheSameTime:
+    """Agents that call at once."""
+
+    def test_are_all_read(self, reader: Reader) -> None:  # X13
+        """No request is sent unchanged because another one came in between."""
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with ThreadPoolExecutor(8) as several:
+                read = [*several.map(lambda n: reader.items(said(f"conversation {n}")), range(3_200))]
+        finally:
+            sys.setswitchinterval(interval)
+        assert {len(items) for items in read} == {1}
