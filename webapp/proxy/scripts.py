@@ -220,17 +220,19 @@ class Scripts:
         """
         places = {key: i for i, key in enumerate(body.keys)}
         best, found = -1, ""
+        names = dict.fromkeys(self._active)
         for path in self._folder.glob("*.edits.json"):
             try:
                 script = self._script(path)
             except Refused:
                 continue
-            tail = script.get("tail", "") if script is not None else ""
-            if script is not None and places.get(tail, -1) > best:
-                best, found = places[tail], str(script.get("session", ""))
-        return found or next(
-            (name for name, active in [*self._active.items()] if _on_branch(active, body.keys)), ""
-        )
+            if script is None:
+                continue
+            name, tail = script.get("session", ""), script.get("tail", "")
+            names[name] = None
+            if places.get(tail, -1) > best:
+                best, found = places[tail], name
+        return found or next((name for name in names if _on_branch(self._active_of(name), body.keys)), "")
 
     def _active_of(self, name: str) -> Sequence[Active]:
         """Return the active scripts of a session's branches, also those from before a restart."""

@@ -119,6 +119,18 @@ class TestADeadServer:
         call(url, "", [*messages, user("e")])
         assert sent(provider) == [messages[0], messages[3], user("e")]
 
+    def test_does_not_prevent_finding_the_session_of_an_edited_question(  # X13
+        self, provider: Upstream, folder: Path
+    ) -> None:
+        """The last message that the server knew is gone, but the prune took effect in the same history."""
+        messages = [user("asked anew"), *LONG[1:], user("e")]
+        script("asked", messages[:-1], 1, 2)
+        for more in ([], [{"role": "assistant", "content": "f"}, user("g")]):
+            with running_proxy(provider.url, DEAD, folder) as one:
+                call(one, "", [*messages, *more])
+            assert sent(provider) == [messages[0], messages[3], user("e"), *more]
+            script("asked", [*messages, {"role": "assistant", "content": "f"}, user("another g")], 1, 2)
+
     def test_leaves_an_edited_history_unchanged(self, url: str, provider: Upstream) -> None:  # X13
         """A script applies only to the history it was made for."""
         script("edited", LONG, 1, 2)
