@@ -275,7 +275,8 @@ def connected(url: str) -> Any:
         )
         client.ping()
     except (redis.RedisError, OSError, ValueError) as error:
-        message = f"cannot reach the queue {masked(url)}: {error}; start Redis there, or leave out --queue"
+        reason = str(error).rstrip(".")
+        message = f"cannot reach the queue {masked(url)}: {reason}; start Redis there, or leave out --queue"
         raise Invalid(message, "queue") from error
     client.faults = (redis.RedisError, OSError)
     return client

@@ -152,10 +152,10 @@ def healthz() -> Response:
     app: App = current_app.extensions[EXTENSION]
     try:
         app.store.check()
+        if app.queue is not None:
+            app.queue.check()
     except StoreError as error:  # of any kind: the server may work again without a restart
         raise RequestFault(503, to_json(error)["error"]["type"], str(error)) from error
-    if app.queue is not None:
-        app.queue.check()
     return json_response({"status": "ok"})
 
 

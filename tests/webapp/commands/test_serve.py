@@ -115,6 +115,7 @@ class TestServe:
         [
             (("--workers", 2), "--queue redis://"),
             (("--queue", "redis://:secret@127.0.0.1:1"), "cannot reach the queue redis://127.0.0.1:1"),
+            (("--queue", "redis://127.0.0.1:1"), "refused; start Redis there"),
             (("--queue", "http://127.0.0.1"), "expected an address like redis://"),
         ],
     )

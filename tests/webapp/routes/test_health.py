@@ -86,6 +86,18 @@ class TestLiveness:
         answer = client.get("/healthz")
         assert (answer.status_code, answer.json["error"]["message"]) == (503, "the database is busy")
 
+    def test_fails_with_the_queue(self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The answer is 503, with the reason; it is no failure of the server, whose log stays as it is."""
+
+        class Away:
+            def check(self) -> None:
+                raise StoreError("the queue does not answer")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(app, "queue", Away())
+            answer = client.get("/healthz")
+        assert (answer.status_code, answer.json["error"]["message"]) == (503, "the queue does not answer")
+
 
 PRUNED = ContextPruned("a", 1, "automatic", 100, 60, 2, ("m1", "m2"), 1.0)
 
