@@ -129,7 +129,7 @@ def _call_of(protocol: Protocol, data: bytes) -> ProxiedCall:
     request, *events = data.decode("utf-8", "replace").rstrip("\n").split("\n")
     answer = events[0] if len(events) == 1 else "".join(f"data: {event}\n\n" for event in events)
     return ProxiedCall(
-        provider=protocol.provider, path=protocol.path, session="a", parent=None, status=200, request=request,
+        provider=protocol.provider, path=f"/v1{protocol.end}", session="a", parent=None, status=200, request=request,
         answer=answer, whole=True, at=1, applied="", reason="", subscription=False,
     )  # fmt: skip
 

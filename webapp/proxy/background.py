@@ -19,7 +19,7 @@ from webapp.services.proxied.keys import protocol_of
 
 # Of longer waiting requests the oldest are forgotten: their sessions then lack this answer until the next call.
 KEPT_BYTES = 64 * 1024 * 1024
-_CALLS = "/v1/responses"
+_CALLS = "/responses/"
 _BEGUN, _ENDED = ("queued", "in_progress"), ("completed", "incomplete")
 
 
@@ -63,7 +63,7 @@ class BackgroundCalls:
         return replace(copy, answer=answer, whole=whole) if copy is not None else None
 
     def _key(self, provider: str, path: str) -> tuple[str, str]:
-        return provider, unquote(path.removeprefix(f"{_CALLS}/"))
+        return provider, unquote(path.rpartition(_CALLS)[2])
 
     def _remove(self, key: tuple[str, str]) -> CallCopy | None:
         copy = self._copies.pop(key, None)

@@ -126,6 +126,21 @@ class TestOpenAI:
         assert session.operations == 0
         assert session.agent.tokens == said.usage.total_tokens
 
+    def test_may_have_another_path(self, way: Way) -> None:  # X13
+        """Azure has a path for each deployment, and other providers have OpenAI's API below /v4 or /v1beta/openai."""
+        azure = openai.AzureOpenAI(
+            azure_endpoint=f"{way.url}/s/azure/openai", api_version="2026-01-01", api_key="k"
+        )
+        other = openai.OpenAI(base_url=f"{way.url}/s/other/openai/v1beta/openai", api_key="k")
+        clients: dict[str, openai.OpenAI] = {"azure": azure, "other": other}
+        for name, client in clients.items():
+            client.chat.completions.create(model="gpt-5.1", messages=[{"role": "user", "content": "Hello"}])
+            client.responses.create(model="gpt-5.1", input="Hello")
+            assert session_with(way, f"proxy-{name}", 2).title == "Hello"
+        paths = [path for path, *_ in way.provider.requests[-4::2]]
+        deployed = "/openai/deployments/gpt-5.1/chat/completions?api-version=2026-01-01"
+        assert paths == [deployed, "/v1beta/openai/chat/completions"]
+
     @pytest.mark.parametrize("streams", [False, True])
     def test_responses_are_a_session(self, way: Way, *, streams: bool) -> None:  # X13
         """Items of the Responses API are messages of one session, including reasoning."""

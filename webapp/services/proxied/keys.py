@@ -32,24 +32,27 @@ _BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A call whose body holds a conversation: its wire format, its path at the provider, the name of its list."""
+    """A call whose body holds a conversation: its wire format, the end of its path, the name of its list."""
 
     format: str
     provider: Literal["openai", "anthropic"]
-    path: str
+    end: str
     list_name: str
 
 
 PROTOCOLS = (
     Protocol("anthropic", "anthropic", "/v1/messages", "messages"),
-    Protocol("openai", "openai", "/v1/chat/completions", "messages"),
-    Protocol("responses", "openai", "/v1/responses", "input"),
+    Protocol("openai", "openai", "/chat/completions", "messages"),
+    Protocol("responses", "openai", "/responses", "input"),
 )
 
 
 def protocol_of(provider: str, path: str) -> Protocol | None:
-    """Return the protocol of a call by its path, without its query; None for any other call."""
-    return next((one for one in PROTOCOLS if (one.provider, one.path) == (provider, path)), None)
+    """Return the protocol of a call by its path, without its query; None for any other call.
+
+    Providers with OpenAI's API have it below many paths: /v1, /v4, /v1beta/openai, /openai/deployments/NAME.
+    """
+    return next((one for one in PROTOCOLS if one.provider == provider and path.endswith(one.end)), None)
 
 
 def followed_answer(format: str, fields: Mapping[str, Any]) -> str:
