@@ -126,7 +126,8 @@ export class FileDrop extends CoppiceElement {
         entry.state = "done";
       } catch (error) {
         entry.state = "failed";
-        entry.error = (await isReadable(file)) ? reasonOf(error) : UNREADABLE;
+        const reason = (await isReadable(file)) ? reasonOf(error) : UNREADABLE;
+        entry.error = reason.replace(`${file.name}: `, ""); // the name is above it
       }
     }
     this.update();

@@ -132,7 +132,7 @@ export function weightsSection(form) {
   });
   return section(
     heading,
-    html`<span class="muted small">points each signal can give</span>
+    html`<span class="muted small">points for each signal</span>
       <span class="end">sum <b>${decimal(sum)}</b></span>`,
     html`${rows} ${bar} ${faultNote(form, place.path)}
       ${Math.abs(sum - 100) > 0.05 && UNEVEN}

@@ -773,7 +773,7 @@ class TestImporting:
         expect(report).to_contain_text("ine 3")
         page.keyboard.press("Escape")
         page.evaluate(DROP, ["noise.bin", "\x00\x01nothing"])
-        expect(report).to_contain_text("Not imported")
+        expect(report).to_contain_text("Not imported: not recognised")
 
 
 class TestUnknownAddresses:

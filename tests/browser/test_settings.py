@@ -354,6 +354,34 @@ def test_columns_are_about_as_long_as_each_other(page: Page, server: Server) -> 
         assert min(heights) >= 0.8 * max(heights), (preset, heights)
 
 
+def test_heads_of_the_weights_of_a_type_take_one_line(page: Page, server: Server) -> None:
+    """Choosing a type moves no weight down: heading, unit and sum fit beside each other."""
+    page.goto(f"{server.url}/settings")
+    head = page.locator(".group-box > header", has=page.get_by_role("heading", name="Weights"))
+    height = head.evaluate("head => head.offsetHeight")
+    for name in ("Support", "Research", "Chat"):
+        of_type(page, name).click()
+        expect(head).to_contain_text(f"Weights for {name.lower()}")
+        assert head.evaluate("head => head.offsetHeight") == height
+
+
+def test_dots_of_types_keep_clear_of_their_names_on_a_phone(page: Page, server: Server) -> None:
+    """A dot that marks a type with values of its own is no part of the word."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{server.url}/settings")
+    expect(of_type(page, "Support")).to_be_visible()
+    gaps = page.locator(".own-mark").evaluate_all(
+        """dots => dots.map(dot => {
+            const name = document.createRange();
+            name.selectNodeContents(dot.parentElement);
+            name.setEndBefore(dot);
+            return dot.getBoundingClientRect().left - name.getBoundingClientRect().right;
+        })"""
+    )
+    assert len(gaps) == 3
+    assert min(gaps) >= 2
+
+
 def test_fields_begin_below_each_other_on_a_phone(page: Page, server: Server) -> None:
     """Units of different length do not move the fields, and the task types fit one line."""
     page.set_viewport_size({"width": 360, "height": 800})
