@@ -47,6 +47,14 @@ class TestSearching:
         expect(page.locator(".msg-detail")).to_be_visible()
         expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("2")
 
+    def test_begins_the_words_of_fields_and_choices_at_one_place(self, page: Page, server: Server) -> None:
+        """Fields of words are as far from their edge as the words of the choices beside them."""
+        page.goto(f"{server.url}/search")
+        fields = page.locator("coppice-search").locator("input[type=search], input[type=text], select")
+        expect(fields).to_have_count(4)
+        edges = fields.evaluate_all("all => all.map(one => getComputedStyle(one).paddingLeft)")
+        assert len(set(edges)) == 1
+
     def test_says_that_nothing_was_found(self, page: Page, server: Server) -> None:
         """The query of the address has no result, and the page says so."""
         page.goto(f"{server.url}/search?q=nothing+of+the+kind")

@@ -46,7 +46,7 @@ from webapp.store.log import MessageRow
 from webapp.store.operations import Actor, Detail, Facts
 from webapp.store.summaries import SummaryRow
 
-NOTHING_NEW = "there is nothing to summarise: all but the recent messages is summarised already"
+NOTHING_NEW = "there is nothing to summarise: all but the recent messages are summarised already"
 SUMMARISED = "summarised"
 # The lease of a session's summary, with the session's id behind it: a session has one at a time.
 LEASE = "summary "
