@@ -230,7 +230,7 @@ class Scripts:
                 continue
             name, tail = script.get("session", ""), script.get("tail", "")
             names[name] = None
-            if places.get(tail, -1) > best:
+            if tail and places.get(tail, -1) > best:
                 best, found = places[tail], name
         return found or next((name for name in names if _on_branch(self._active_of(name), body.keys)), "")
 

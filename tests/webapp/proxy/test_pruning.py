@@ -148,7 +148,7 @@ class Items(OpenAI):
 
 def taken_in(way: Way, agent: Agent) -> None:
     """Wait until the server has all messages of the agent."""
-    name, lists = f"proxy-{agent.session}", type(agent) is Messages
+    name, lists = f"proxy-{agent.session}", type(agent) in (Messages, Timed)
     until(lambda: name in way.sessions())
     until(lambda: way.server.app.sessions.get(name).messages >= len(agent.items) + lists)
 
@@ -197,7 +197,26 @@ def switch(way: Way, agent: Agent, *, on: bool = True) -> None:
     scripted(way, agent)
 
 
-AGENTS: dict[str, Callable[[str, str], Agent]] = {"messages": Messages, "chat": Chat, "items": Items}
+class Timed(Chat):
+    """An agent whose system message gives the time, so that each call begins with another one."""
+
+    calls = 0
+
+    def call(self) -> list[Any]:
+        """Ask the model, append its answer, and return its calls."""
+        self.calls += 1
+        self.items.insert(0, {"role": "system", "content": f"It is {self.calls} o'clock."})
+        made = super().call()
+        del self.items[0]
+        return made
+
+
+AGENTS: dict[str, Callable[[str, str], Agent]] = {
+    "messages": Messages,
+    "chat": Chat,
+    "items": Items,
+    "timed": Timed,
+}
 
 
 class TestManyTurns:

@@ -59,7 +59,8 @@ def edit_script(session: Session, key_of: Key) -> EditScript:
                 edit["before"], summaries = summaries, []
             if edit:
                 edits[key] = _both(edits.get(key, {}), edit)
-    edits |= {key: {"drop": True} for key in _dropped(session, key_of, present)}
+    begun = {key for key, edit in edits.items() if "before" in edit}
+    edits |= {key: {"drop": True} for key in _dropped(session, key_of, present, begun)}
     return script_of(edits)
 
 
@@ -69,10 +70,10 @@ def script_of(edits: dict[str, Edit]) -> EditScript:
     return {"version": version, "edits": edits}
 
 
-def _dropped(session: Session, key_of: Key, present: Container[str]) -> list[str]:
-    """Return the keys of dropped messages.
+def _dropped(session: Session, key_of: Key, present: Container[str], summarised: Container[str]) -> list[str]:
+    """Return the keys of dropped messages; `present` and `summarised` are those of the ones left, and after a summary.
 
-    If the first message that is left is the model's, the user's last message before it is kept too.
+    If the first message that is left is the model's and follows no summary, the user's last one before it is kept too.
     """
     gone: list[str] = []
     asked: str | None = None
@@ -85,9 +86,9 @@ def _dropped(session: Session, key_of: Key, present: Container[str]) -> list[str
             if key not in present:
                 gone.append(key)
                 asked = key if role == "user" else asked
-            elif not begun:
+            elif not begun and role != "system":
                 begun = True
-                if role == "assistant" and asked is not None:
+                if role == "assistant" and asked is not None and key not in summarised:
                     gone.remove(asked)
     return gone
 

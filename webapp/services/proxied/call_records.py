@@ -172,8 +172,10 @@ def is_echo(log: Log, row: SessionRow, read: ReadCall, key: str) -> bool:
 
 
 def _prompt(read: ReadCall) -> tuple[str, str]:
-    """Return the prefix of the source id of the system prompt beside the list, and its text; ("", "") for none."""
-    words = system_text(read.body)
+    """Return the prefix of the source id of the system prompt, and its text; ("", "") for none."""
+    listed = (message_of(item, read.protocol.format) for item in read.prompts)
+    texts = (system_text(read.body), *(message.text for message in listed if message is not None))
+    words = "\n".join(text for text in texts if text)
     digest = hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
     return (f"{PROMPT}{digest}", words) if words.strip() else ("", "")
 

@@ -3,7 +3,8 @@
 A key is a hash over everything up to the message, so that it is valid for this history alone. Cache markers
 and thoughts are left out: clients move the markers and drop the thoughts between calls. A model's answer is
 identified by the message that it answers, because a client may send an answer back in a different form of the
-same format.
+same format. System messages at the beginning are the prompt, which some formats have beside the list: some clients
+write the time into it, with each call. They have no key.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from scoring.formats.blocks import BOUND_THOUGHTS
 CHAT_THOUGHTS = ("reasoning_content", "reasoning")
 _THOUGHT_FIELDS = (*CHAT_THOUGHTS, "reasoning_details")
 ANSWERED = ">"
+PROMPT_ROLES = ("system", "developer")
+NO_KEY = ""
 # An answer that was repeated, or came back in another form, is stored under its key with this and a number behind it.
 AGAIN = "~"
 CACHE_MARK = "cache_control"
@@ -75,6 +78,9 @@ def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
     """
     # The chain goes on from a message that is no answer: its key is the whole state.
     keys = list(known[: next((i + 1 for i in reversed(range(len(known))) if ANSWERED not in known[i]), 0)])
+    prompts = prompts_of(items)
+    if keys.count(NO_KEY) != prompts:  # these were the whole list
+        keys = [NO_KEY] * prompts
     asked = keys[-1] if keys else ""
     chain, answers = bytes.fromhex(asked), dict[str, int]()
     for item in items[len(keys) :]:
@@ -88,6 +94,12 @@ def keys_of(items: Sequence[Any], known: Sequence[str] = ()) -> list[str]:
             number = answers[kind] = answers.get(kind, 0) + 1
             keys.append(f"{asked}{ANSWERED}{kind}{'' if number == 1 else number}")
     return keys
+
+
+def prompts_of(items: Sequence[Any]) -> int:
+    """Return the number of system messages at the beginning of a list; 0 if the list has no others."""
+    roles = (item.get("role") if isinstance(item, dict) else None for item in items)
+    return next((i for i, role in enumerate(roles) if role not in PROMPT_ROLES), 0)
 
 
 def without_repetition(name: str | None) -> str:

@@ -17,7 +17,7 @@ from webapp.agents.records import Usage
 from webapp.bodies import ProxiedCall
 from webapp.errors import Invalid, Malformed
 from webapp.services.ingest.usage_reports import read_usage
-from webapp.services.proxied.keys import Protocol, followed_answer, keys_of, protocol_of
+from webapp.services.proxied.keys import Protocol, followed_answer, keys_of, prompts_of, protocol_of
 from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
 
@@ -28,6 +28,8 @@ SUCCESS = range(200, 300)
 class ReadCall:
     """A call as it was read: its messages with their keys, the other fields of its body, and its answer.
 
+    `prompts` are the system messages before them.
+
     It reaches the sessions of `user` alone, "" for every session. `follows` names what it continues without repeating
     it: the id of an answer, or a conversation with the time of the call; "" where it holds the whole conversation.
     """
@@ -35,6 +37,7 @@ class ReadCall:
     call: ProxiedCall
     protocol: Protocol
     body: Mapping[str, Any]
+    prompts: Sequence[Any]
     items: Sequence[Any]
     keys: Sequence[str]
     reply: Reply | None
@@ -44,9 +47,7 @@ class ReadCall:
     @property
     def conversation(self) -> str:
         """Return the id of the conversation that the provider keeps, to which the call adds; "" for none."""
-        found = self.body.get("conversation") if self.protocol.format == "responses" else None
-        found = found.get("id") if isinstance(found, Mapping) else found
-        return found if isinstance(found, str) else ""
+        return _conversation(self.protocol, self.body)
 
     def after(self, followed: str) -> ReadCall:
         """Return the same call as one that follows `followed`, on which its keys depend."""
@@ -117,10 +118,20 @@ def read_call(call: ProxiedCall, user: str = "") -> ReadCall:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in SUCCESS else None
     follows = followed_answer(protocol.format, body)
+    prompts = 0 if follows or _conversation(protocol, body) else prompts_of(items)
+    items, before = items[prompts:], items[:prompts]
     try:
-        return ReadCall(call, protocol, body, items, _keys_after(follows, items), reply, user, follows)
+        return ReadCall(
+            call, protocol, body, before, items, _keys_after(follows, items), reply, user, follows
+        )
     except ValueError as error:
         raise Malformed(f"the request of a call cannot be read: {error}") from None
+
+
+def _conversation(protocol: Protocol, body: Mapping[str, Any]) -> str:
+    found = body.get("conversation") if protocol.format == "responses" else None
+    found = found.get("id") if isinstance(found, Mapping) else found
+    return found if isinstance(found, str) else ""
 
 
 def _keys_after(followed: str, items: Sequence[Any]) -> list[str]:

@@ -106,6 +106,19 @@ class TestACall:
         take(client, [user("a"), said("Yes."), user("b")], "No.")
         assert session(client)["messages"] == 4
 
+    @pytest.mark.parametrize("role", ["system", "developer"])
+    @pytest.mark.parametrize("name", ["", "proxy-s"])
+    def test_may_have_another_system_prompt(self, client: Client, name: str, role: str) -> None:  # X13
+        """Some clients write the time into the prompt of a list: the conversation goes on with the new one."""
+        talk: list[Any] = []
+        for n in range(3):
+            talk.append(user(f"a{n}"))
+            prompt = {"role": role, "content": f"It is {n} o'clock."}
+            found = take(client, [prompt, *talk], f"b{n}", session=name).get_json()["session_id"]
+            talk.append(said(f"b{n}"))
+        assert session(client, found)["operations"] == 0
+        assert context(client, found) == ["It is 2 o'clock.", "a0", "b0", "a1", "b1", "a2", "b2"]
+
     @pytest.mark.parametrize("name", ["", "proxy-s"])
     @pytest.mark.parametrize("usage", [{"prompt_tokens": 100, "completion_tokens": 10}, None])
     def test_that_arrives_again_adds_and_counts_nothing(
@@ -409,6 +422,27 @@ class TestTheSwitch:
         assert list(script()["edits"].values()) == [{"drop": True}]
         client.delete("/api/sessions/proxy-s?confirm=proxy-s")
         until(lambda: script() == {})
+
+    @pytest.mark.parametrize("prompt", [[], [{"role": "system", "content": "Be brief."}]])
+    def test_begins_with_a_message_of_the_user(self, client: Client, prompt: list[Any]) -> None:  # X13
+        """The first question is dropped, but its answer stays: providers refuse a list that begins with the model."""
+        take(client, [*prompt, user("a"), said("Yes."), user("b")])
+        client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
+        rows = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"]
+        row = rows[len(prompt)]
+        assert client.post(f"/api/sessions/proxy-s/messages/{row['id']}/drop", json={}).status_code == 200
+        until(lambda: script().get("at") == [2, 0])
+        assert script()["edits"] == {}
+
+    def test_may_begin_with_a_summary(self, client: Client) -> None:  # X13
+        """A summary is sent in the user's role, so no question is kept before it."""
+        turns = [one for n in range(8) for one in (user(f"a{n} " * 50), said(f"Yes {n}. " * 50))]
+        take(client, [{"role": "system", "content": "Be brief."}, *turns, user("b")])
+        client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
+        done = client.post("/api/sessions/proxy-s/summarize", json={}).get_json()
+        until(lambda: script().get("at") == [2, 0])
+        dropped = [edit for edit in script()["edits"].values() if edit == {"drop": True}]
+        assert len(dropped) == done["operation"]["messages"] > 0
 
     def test_sends_again_what_an_undo_brought_back(self, client: Client) -> None:  # X13
         """After each undo the script has the edits of the operations that remain."""
