@@ -22,34 +22,36 @@ from scoring.settings import Lexicon
 
 
 class Features(NamedTuple):
-    """Static facts of one message; a tuple, because that is created in a third of the time of a frozen dataclass.
-
-    `tokens` is its cost in the context, `chars` the length of its text in characters, `keywords` its rating (0...1) by
-    the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` is True if a user wrote
-    something (not only tool results handed back), `reasoning_only` for an item with nothing but reasoning. `content` is
-    what *Foresight* reads; None if it was not analysed, or by an earlier version. `tool` has the tools of its calls and
-    results, one per line in that order, "" if none is known; `names` parses it. `traces` is what the stages before
-    dropping read, stored the same way; None if it was not analysed. `cues` are computed together with the content,
-    except that a program wrote a user's message, and that a message holds a compaction. `names_file` is True for a
-    message without tools that names a file and whose content was not analysed yet. `ties` are the other names that tie
-    the message to its unit (`scoring.units.ties_in`).
-    """
+    """Static facts of one message; a tuple, because that is created in a third of the time of a frozen dataclass."""
 
     role: str
     tokens: int
+    """Its cost in the context."""
     chars: int = 0
+    """The length of its text in characters."""
     keywords: float = 0.0
+    """Its rating, 0...1, by the lexicon with the digest `lexicon`."""
     lexicon: str = ""
     calls: tuple[str, ...] = ()
+    """The ids of its calls."""
     results: tuple[str, ...] = ()
+    """The ids of the calls that its results answer."""
     own_words: bool = False
+    """A user wrote something; False for tool results that are only handed back."""
     reasoning_only: bool = False
+    """It is an item with nothing but reasoning."""
     content: Content | None = None
+    """The content that *Foresight* reads; None if it was not analysed, or by an earlier version."""
     tool: str = ""
+    """The tools of its calls and results, one per line in that order, "" if none is known; `names` parses it."""
     traces: str | None = None
+    """The data that the stages before dropping read, stored the same way; None if it was not analysed."""
     cues: Cues = NO_CUES
+    """Its cues, computed together with the content, except that a program wrote it or that it holds a compaction."""
     names_file: bool = False
+    """It has no tools, names a file, and its content was not analysed yet."""
     ties: tuple[str, ...] = ()
+    """Other names that tie it to its unit (`scoring.units.ties_in`)."""
 
     @property
     def traced(self) -> Traces:

@@ -70,15 +70,7 @@ def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
 class History:
     """Columns over the messages of one context.
 
-    `systems`, `own_words` and `compactions` are the positions, in order, of system messages, of those with a user's own
-    words, and of those into which the provider compacted all before them.
-    `pinned` and `drop_first` are sets of positions that the caller can change at any time; everything else is read
-    only. The task type is recognised from `task_counts`; callers with a longer log set those of the log.
-    `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are not heads. `summarised` is the
-    number of messages before the last summary (summaries are not in the history); `summary_tokens` is the size of the
-    summaries. `numbers` are the message numbers used in reasons; if empty, they are the positions counted from 1. The
-    messages of a `dated` history have times, which the line in place of a cleared output names. A `frozen` history is
-    a snapshot.
+    `pinned` and `drop_first` can be changed by the caller at any time; everything else is read only.
     """
 
     features: list[Features] = field(default_factory=list)
@@ -87,19 +79,29 @@ class History:
     chars: list[int] = field(default_factory=list)
     keywords: list[float] = field(default_factory=list)
     systems: list[int] = field(default_factory=list)
+    """The positions of system messages, in order."""
     own_words: list[int] = field(default_factory=list)
+    """The positions of messages with a user's own words, in order."""
     compactions: list[int] = field(default_factory=list)
+    """The positions of messages into which the provider compacted all before them, in order."""
     pinned: set[int] = field(default_factory=set)
     drop_first: set[int] = field(default_factory=set)
     units: Units = field(default_factory=Units)
     mentions: Mentions = field(default_factory=Mentions)
     task_counts: TaskCounts = field(default_factory=TaskCounts)
+    """The counts by which the task type is recognised; callers with a longer log set those of the log."""
     unit_tokens: list[int] = field(default_factory=list)
+    """The tokens of each unit at its head, and 0 at other positions."""
     summarised: int = 0
+    """The number of messages before the last summary; summaries are not in the history."""
     summary_tokens: int = 0
+    """The size of the summaries."""
     numbers: Sequence[int] = ()
+    """The message numbers used in reasons; if empty, they are the positions counted from 1."""
     dated: bool = False
+    """The messages have times, which the line in place of a cleared output names."""
     frozen: bool = False
+    """It is a snapshot."""
 
     @classmethod
     def of(

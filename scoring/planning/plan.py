@@ -60,14 +60,7 @@ class PlannedSummary:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrunePlan:
-    """A planned prune.
-
-    `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 for each signal) are
-    columns over all positions. `shortenings` has the shortening of each position in `shortened`. `summary` is the
-    summary to be written, if any. `opening_tokens` is the largest size of the opening line that the format requires
-    (`scoring.formats.opening`), 0 if it needs none. `problems` are reasons why the list is not valid for every model;
-    usually there are none.
-    """
+    """A planned prune. Positions are in order; columns are over all positions."""
 
     max_tokens: int
     strategy: str
@@ -78,11 +71,17 @@ class PrunePlan:
     shortened: tuple[int, ...]
     over_budget: OverBudget | None
     scores: list[float]
+    """A column of scores, 0...100."""
     parts: Mapping[str, Sequence[float]]
+    """A column of ratings, 0...1, for each signal."""
     shortenings: Mapping[int, Shortening]
+    """The shortening of each position in `shortened`."""
     summary: PlannedSummary | None
+    """The summary that will be written, if any."""
     opening_tokens: int
+    """The largest size of the opening line that the format requires (`scoring.formats.opening`), 0 if it needs none."""
     problems: tuple[str, ...]
+    """The reasons why the list is not valid for every model; usually there are none."""
     _head: list[int]
     _stays: bytes
     _causes: Mapping[int, str]

@@ -38,25 +38,24 @@ OUTDATED = Why("outdated", "dropped: something newer that replaces or answers it
 
 @dataclass(frozen=True)
 class StrategyInput:
-    """The input of a strategy.
-
-    `candidates` are heads of units that can be dropped, in order; those kept can cost `room` tokens together.
-    `protected` are the heads of units that stay in any case. `guarded` are candidates to keep before all others,
-    shortened or whole, in this order, within `guarded_room` tokens. `outdated` maps older plans, resolved failures,
-    edits that were taken back and answered questions to the heads of what replaces or answers them; they are kept only
-    beside all of those. `stays` flags the messages that stay; it is final only once the plan is made, so only reasons
-    read it.
-    """
+    """The input of a strategy."""
 
     history: History
     settings: Settings
     candidates: Sequence[int]
+    """The heads of units that can be dropped, in order."""
     room: int
+    """The tokens that the candidates that are kept may cost together."""
     protected: Collection[int]
+    """The heads of units that stay in any case."""
     guarded: Sequence[int] = ()
+    """Candidates to keep before all others, shortened or whole, in this order, within `guarded_room` tokens."""
     guarded_room: int = 0
     outdated: Mapping[int, Collection[int]] = field(default_factory=dict)
+    """Older plans, resolved failures, edits that were taken back and answered questions, with the heads of what
+    replaces or answers them; they are kept only beside all of those."""
     stays: Sequence[int] = ()
+    """A flag for each message that stays; it is final only once the plan is made, so only reasons read it."""
 
     @cached_property
     def scores(self) -> Scores:
