@@ -15,7 +15,8 @@ from webapp.config import Config, Database
 from webapp.errors import ForeignStore, Invalid
 from webapp.store import Store
 from webapp.store.sqlite.backup import back_up, put_back
-from webapp.store.sqlite.connection import is_store, translated
+from webapp.store.sqlite.connection import is_store
+from webapp.store.sqlite.failures import translated
 
 
 def _stamped(database: Path, what: str) -> Path:

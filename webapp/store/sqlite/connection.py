@@ -1,4 +1,4 @@
-"""Connections and transactions: one connection for each thread, WAL, and SQLite errors converted to ours.
+"""Connections and transactions: one connection for each thread, in WAL mode.
 
 Writes run inside `write()`, which takes the write lock at once (BEGIN IMMEDIATE), so that what was read inside it
 is still true at commit. `write()` can be nested within a thread. Threads wait for each other on our own lock, which is
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import sqlite3
 import threading
 import time
@@ -27,18 +26,16 @@ from webapp.config import BUSY_SECONDS, default_folder
 from webapp.errors import (
     BusyStore,
     ClosedStore,
-    DamagedStore,
     ForeignStore,
-    FullDisk,
     LostStore,
     ReadOnlyStore,
-    RefusedRow,
     StoreError,
 )
 from webapp.store.engine import Engine, refuse_newer
 from webapp.store.parts import Part, of_rows, rows_of
 from webapp.store.private import make_folder, make_private
 from webapp.store.sqlite.backup import back_up, read_only
+from webapp.store.sqlite.failures import read_only_store, store_error
 from webapp.store.sqlite.migrations import migrations, parts_to_seal, step_names
 from webapp.store.sqlite.seals import Seals, seal_again
 from webapp.store.sqlite.turnstile import Turnstile
@@ -56,8 +53,6 @@ UPKEEP_ROUNDS = 4
 UPKEEP_PAUSE_SECONDS = 0.05
 CLOSE_SECONDS = 2.0  # a statement that takes longer is interrupted
 LOCKED_SECONDS = 0.01
-# The beginning of Python's error for a text that is not UTF-8.
-NOT_UTF8 = "Could not decode to UTF-8"
 # The most threads that wait to write, and how long they wait for each other. After a wait for another process failed,
 # waits for it are short for LOCKED_OUT_SECONDS.
 WAITING = 16
@@ -67,12 +62,6 @@ LOCKED_OUT_WAIT_SECONDS = 0.05
 CACHE_KIB = 32_000
 EACH = 200  # rows that are read at a time
 MMAP_BYTES = 1 << 30
-INDEX_BYTES = 32 << 10  # by which the shared index grows (WALINDEX_PGSZ)
-# Errors of access to a disk, other than those of reading.
-WRITING = (
-    *(sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC),
-    *(sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_DELETE, sqlite3.SQLITE_FULL),
-)
 
 
 class Connections(Engine):
@@ -200,7 +189,7 @@ class Connections(Engine):
                 return
 
     def _store_error(self, error: BaseException, doing: str) -> StoreError | None:
-        return _store_error(error, doing, self.path)
+        return store_error(error, doing, self.path)
 
     def inspect(self) -> None:
         """Check every page of the file, table by table; record a fault in `damage`."""
@@ -280,7 +269,7 @@ class Connections(Engine):
             yield
             return
         if self.read_only:
-            raise ReadOnlyStore(f"{self.path} is read-only: looking works, nothing can be stored")
+            raise read_only_store(self.path)
         with own.using, self._translated("writing"):
             self._refuse_other_file()
             reading = connection.in_transaction
@@ -468,59 +457,3 @@ def is_store(path: Path) -> bool:
             raise ForeignStore(f"{path} is the database of another program; name another file")
     refuse_newer(str(path), applied - step_names())
     return bool(applied)
-
-
-@contextmanager
-def translated(doing: str, path: Path, target: Path | None = None) -> Iterator[None]:
-    """Raise errors of SQLite and the system as ours, with the cause chained; those of writing name a given `target`."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        at = target if target is not None and _is_of_writing(error) else path
-        raise _store_error(error, doing, at) or error from error
-
-
-def _is_of_writing(error: sqlite3.Error | OSError) -> bool:
-    """Return whether writing a copy failed, and not reading its source, of which the system itself reports nothing."""
-    code = getattr(error, "sqlite_errorcode", 0)
-    return isinstance(error, OSError) or code in WRITING
-
-
-def _store_error(error: BaseException, doing: str, path: Path) -> StoreError | None:
-    """Return an error of SQLite or the system as ours; None for any other error."""
-    if isinstance(error, sqlite3.OperationalError):
-        return _operational(error, doing, path)
-    if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
-        return RefusedRow(f"{doing} {path} failed: {error}")
-    if isinstance(error, sqlite3.DatabaseError):
-        return _damaged(path, str(error))
-    if isinstance(error, OSError):
-        return StoreError(f"{doing} {path} failed: {error.strerror or error}")
-    return None
-
-
-def _is_full(folder: Path) -> bool:
-    """Return whether a disk has no room for the shared index, with which SQLite begins even to read."""
-    try:
-        return shutil.disk_usage(folder).free < INDEX_BYTES
-    except OSError:
-        return False
-
-
-def _damaged(path: Path, reason: str) -> DamagedStore:
-    return DamagedStore(
-        f"{path} is not a sound database: {reason}; put a copy back (`coppice restore`) or name another file"
-    )
-
-
-def _operational(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
-    text = str(error)
-    if text.startswith(NOT_UTF8):  # the rest is the content of the row
-        return _damaged(path, NOT_UTF8)
-    if "locked" in text or "busy" in text:
-        return BusyStore(f"the database {path} is busy: another process is writing; try again")
-    if "full" in text or ("disk I/O" in text and _is_full(path.parent)):
-        return FullDisk(f"no room left for {path}; nothing was stored. Free some space and try again")
-    if "readonly" in text:
-        return ReadOnlyStore(f"{path} is read-only: looking works, nothing can be stored")
-    return StoreError(f"{doing} {path} failed: {text}")
