@@ -156,7 +156,8 @@ class ModelsTable extends ReadingElement {
         ([field, label]) => html`<label
           >${label}
           <input type="number" name=${field} value=${m?.[field] ?? ""} min="1"
-            placeholder=${field === "window" ? "4 × output" : "none"} aria-invalid=${isWrong(field)}></label>`,
+            placeholder=${field === "window" ? "4 × output" : "none"}
+            aria-invalid=${isWrong(field)}></label>`,
       )}
       <button class="small primary" data-act="save-model">Save</button>
       <button class="small" data-act="cancel-model">Cancel</button>
