@@ -188,7 +188,8 @@ class Decoder:
         said, history = self._said(record), self._history
         names = [name for name, _ in said]
         if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
-            yield from history.cut(wanted.copy())  # new messages come after those wanted so far
+            # New messages come after those wanted so far, and after what the record had before.
+            yield from history.cut([*wanted, *(name for name in names if name in history.live)])
         yield from self._record(record, said, line_no, None)
         wanted += names
 

@@ -27,6 +27,7 @@ from webapp.agents.records import (
     Entry,
     Meta,
     Problem,
+    Record,
     Rewind,
     TranscriptFile,
     Unknown,
@@ -206,6 +207,23 @@ class TestDocuments:
         document["messages"].append({"id": "m9", "type": "user", "content": "More."})
         path.write_text(json.dumps(document))
         assert said(gemini_cli.read(at(path), state)) == [("user", "More.")]
+
+    def test_that_gain_calls_and_results_never_rewind(self) -> None:  # X12
+        """An answer is written with its words, then with its calls, then with their results; nothing leaves."""
+        document = json.loads(DOCUMENT.read_bytes())
+        messages, state = document.pop("messages"), dict[str, Any]()
+        grown, records = list[dict[str, Any]](), list[Record]()
+        for message in messages:
+            calls = message.get("toolCalls", [])
+            waiting = [{**call, "result": [], "status": "executing"} for call in calls]
+            later = [{"toolCalls": []}, {"toolCalls": waiting}, {}] if calls else [{}]
+            for stage in later:
+                whole = document | {"messages": [*grown, message | {"content": "Wait."} | stage]}
+                records += Decoder(state).document(whole)
+            grown.append(message | {"content": "Wait."})
+        assert [r for r in records if isinstance(r, Rewind)] == []
+        whole = document | {"messages": grown}
+        assert state["live"] == [one.source_id for one in of(Entry, Decoder().document(whole))]
 
     def test_that_lose_messages_rewind(self, tmp_path: Path) -> None:
         """Removed messages leave the context, and new ones follow the rest."""
