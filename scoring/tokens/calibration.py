@@ -122,6 +122,7 @@ def observe(
     once, with its largest input. Unless `learns`, only the anchor moves.
     """
     before, real = before_call(calibration, call, real_input)
+    output = largest_output(calibration, call, output)
     if before is None:
         return _anchored(calibration, output, estimate_own)
     if before is not calibration:
@@ -151,6 +152,13 @@ def before_call(calibration: Calibration, call: str, real_input: int) -> tuple[C
     if not call or call != calibration.call or calibration.anchor_real is None:
         return calibration, real_input
     return calibration.previous, max(real_input, calibration.input_real or 0)
+
+
+def largest_output(calibration: Calibration, call: str, output: int) -> int:
+    """Return the largest output that was reported of a call, and believed, with this report of it."""
+    if not call or call != calibration.call or not calibration.believed or calibration.anchor_real is None:
+        return output
+    return max(output, calibration.anchor_real - (calibration.input_real or 0))
 
 
 def _anchored(calibration: Calibration, output: int, estimate_own: int) -> Calibration:

@@ -41,10 +41,11 @@ def with_iterations(usage: Usage, report: Mapping[str, Any], model: str | None) 
 def cache_writes(report: Mapping[str, Any]) -> tuple[int, int]:
     """Return the tokens that a call wrote to the cache, and how many of them for an hour.
 
-    Without their total, the parts by lifetime are added up.
+    Without their total, the parts by lifetime are added up. A total of 0 is 0: Claude Code repeats the parts in rows
+    whose other figures are all 0 (anthropics/claude-code #95555).
     """
-    parts = object_of(report.get("cache_creation"))
-    written = count_of(report.get("cache_creation_input_tokens")) or sum(map(count_of, parts.values()))
+    parts, total = object_of(report.get("cache_creation")), report.get("cache_creation_input_tokens")
+    written = sum(map(count_of, parts.values())) if total is None else count_of(total)
     return written, min(written, count_of(parts.get("ephemeral_1h_input_tokens")))
 
 

@@ -117,6 +117,13 @@ class TestTheOutput:
         assert total(known, 1_950) == (20_500, "exact")
         assert absorbed(Calibration(), 450) == Calibration()
 
+    @pytest.mark.parametrize(("later", "tokens"), [(0, 2_300), (299, 2_300), (400, 2_400)])
+    def test_that_a_later_row_reports_smaller_stays(self, later: int, tokens: int) -> None:  # X11
+        """Some rows of a call repeat an earlier figure, or 0; another call has its own."""
+        known = observe(Calibration(), 2_000, 300, 1_000, 100, call="a")
+        assert total(observe(known, 2_000, later, 1_000, 110, call="a"), 1_110) == (tokens, "exact")
+        assert total(observe(known, 2_500, 5, 1_110, 5, call="b"), 1_115) == (2_505, "exact")
+
     def test_of_a_call_reported_row_by_row_counts_once(self) -> None:  # X11
         """Rows of one call that come one by one say the same as all at once, whatever came between them."""
         known, estimate = followed(5, 1.1)

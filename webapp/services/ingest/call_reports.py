@@ -133,10 +133,9 @@ class CallReports:
         """Note what the cost depends on: the size of a partly reported answer, and what the cache holds how long."""
         usage, state = call.usage, self._state
         before, _ = calibration.before_call(state.calibration, call.key, usage.sent_tokens)
-        known = before or state.calibration
-        unreported = (
-            0 if calibration.is_believed(known, usage.answer_tokens, call.own) else known.factor * call.own
-        )
+        known, output = before or state.calibration, usage.answer_tokens
+        output = calibration.largest_output(state.calibration, call.key, output)
+        unreported = 0 if calibration.is_believed(known, output, call.own) else known.factor * call.own
         self.calls[call.key] = self.calls[call.key]._replace(answer_tokens=round(unreported))
         for number, one in enumerate(usage.extra_inferences, 1):
             name = f"{INFERENCE} {number} of {call.key}"

@@ -33,6 +33,10 @@ class TestACall:
         assert usage_of({"input_tokens": 3, "cache_creation": parts}) == Usage(
             53, 0, 0, 50, cache_write_hour_tokens=10
         )
+        zeros = dict.fromkeys(("input_tokens", "cache_creation_input_tokens", "output_tokens"), 0)
+        assert usage_of({**zeros, "cache_creation": parts}) is None, (
+            "they are repeated in a row without usage"
+        )
 
     @pytest.mark.parametrize(
         ("said", "tier"),

@@ -32,7 +32,10 @@ class TestAppendBatch:
 
     def test_gives_the_same_log_for_any_batch_size(self, app: App) -> None:
         """Ids, messages, contexts, totals, samples and usage do not depend on the size of batches."""
-        calls = [entry(n, call(f"c{n}"), group="h", usage=Usage(900, n), call_key="h") for n in (92, 94)]
+        calls = [
+            entry(n, call(f"c{n}"), group="h", usage=Usage(900, output), call_key="h")
+            for n, output in ((92, 92), (94, 94), (96, 30))
+        ]
         records = [
             *entries(*conversation(3)),
             entry(90, said("a"), group="g"),
@@ -42,6 +45,7 @@ class TestAppendBatch:
             entry(93, result("c92", "done " * 40)),
             calls[1],
             entry(95, result("c94", "done " * 40)),
+            calls[2],
         ]
         for session, size in (("one", 100), ("many", 1), ("some", 5)):
             app.ingest.ensure(session, "claude-code")
