@@ -2,6 +2,7 @@
 // Written by scripts/document_types.py; `make docs` rewrites it.
 
 declare namespace Api {
+  interface Access { role: "operator" | "viewer"; }
   interface Aftermaths {
     kinds: EventCount[]; calls: number; events: WindowMeans; compared: WindowMeans | null;
     elsewhere: WindowMeans | null;
@@ -459,5 +460,6 @@ declare namespace Api {
     "POST /proxy/calls": { query: never; body: ProxiedCall; answer: TakenCall; };
     "POST /follow/positions": { query: never; body: PushedPositions; answer: StoredPositions; };
     "POST /follow/lines": { query: never; body: PushedLines; answer: Pushed; };
+    "GET /access": { query: never; body: never; answer: Access; };
   }
 }
