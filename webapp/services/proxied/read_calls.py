@@ -122,7 +122,15 @@ def read_call(call: ProxiedCall, user: str = "") -> ReadCall:
     items, before = items[prompts:], items[:prompts]
     try:
         return ReadCall(
-            call, protocol, body, before, items, _keys_after(follows, items), reply, user, follows
+            call=call,
+            protocol=protocol,
+            body=body,
+            prompts=before,
+            items=items,
+            keys=_keys_after(follows, items),
+            reply=reply,
+            user=user,
+            follows=follows,
         )
     except ValueError as error:
         raise Malformed(f"the request of a call cannot be read: {error}") from None
