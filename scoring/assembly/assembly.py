@@ -35,7 +35,7 @@ from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
 from scoring.settings import Settings
-from scoring.summary import Summary, Surroundings, built_in, cleared, cut_message, is_request
+from scoring.summary import Summary, cleared, cut_message
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
 
 # The newest message is never cut to fewer tokens than this, even if the tail has taken all the room.
@@ -311,17 +311,13 @@ class _Assembly:
         """Return the summary that the plan asks for, written now and not stored."""
         if plan.summary is None:
             return None
-        covered = [messages[i] for i in plan.summary.covers]
         removed = set(plan.removed)
-        kept = [n for n, s in enumerate(messages) if n not in removed and s.message.role != "system"]
-        around = Surroundings.of(
-            plan.summary.covers, kept, lambda n: is_request(messages[n].message), plan.summary.compaction
-        )
+        kept = [n for n in range(len(messages)) if n not in removed]
         words = self.config.settings.summary_words
-        made = built_in([s.message for s in covered], around, plan.summary.tokens, words, self.counter)
+        made = plan.summary.written(lambda n: messages[n].message, kept, words, self.counter)
         if not made.accepted:
             return None
-        note = f"a summary made for this list replaces {counted(len(covered), 'message')}"
+        note = f"a summary made for this list replaces {counted(len(plan.summary.covers), 'message')}"
         self.notes = [n for n in self.notes if not n.startswith("a summary made for this list")] + [note]
         return Slot("", made.summary.as_message(), made.tokens, summary=True)
 

@@ -25,7 +25,7 @@ from scoring.history import History
 from scoring.messages import Message
 from scoring.planning import FittedPlan, OverBudget, PrunePlan, fit, plan_prune
 from scoring.settings import Settings
-from scoring.summary import JudgedSummary, Surroundings, built_in, is_request
+from scoring.summary import JudgedSummary
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 
@@ -107,13 +107,9 @@ def prune(
         fitted = fit(plan, history, messages.__getitem__, counting)
         summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
         if plan.summary is not None:
-            covered = [messages[p] for p in plan.summary.covers]
-            kept = [p for p in fitted.kept if messages[p].role != "system"]
-            around = Surroundings.of(
-                plan.summary.covers, kept, lambda p: is_request(messages[p]), plan.summary.compaction
+            summary = plan.summary.written(
+                messages.__getitem__, fitted.kept, settings.summary_words, counter or ESTIMATOR
             )
-            most, words = plan.summary.tokens, settings.summary_words
-            summary = built_in(covered, around, most, words, counter or ESTIMATOR)
             tokens += summary.tokens - plan.summary.tokens
         if plan.opening_tokens and (plan.removed or fitted.replaced):
             line = opening()

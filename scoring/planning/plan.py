@@ -8,7 +8,7 @@ columnar itself; fates and reasons are worded only when requested.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, filterfalse
 from typing import Literal
@@ -23,6 +23,8 @@ from scoring.planning.score import Scores, score
 from scoring.planning.strategies import STRATEGIES, Shortening, Why
 from scoring.planning.text_outputs import with_commands
 from scoring.settings import Settings
+from scoring.summary import JudgedSummary, Surroundings, built_in, is_request
+from scoring.tokens import TokenCounter
 
 Fate = Literal["kept", "protected", "goes", "shortened"]
 
@@ -56,6 +58,16 @@ class PlannedSummary:
     absorbed: int
     place: int
     compaction: int | None
+
+    def written(
+        self, message: Callable[[int], Message], kept: Iterable[int], max_words: int, counter: TokenCounter
+    ) -> JudgedSummary:
+        """Return the built-in summary; `message` returns that of a position, `kept` are the positions that stay."""
+        staying = [position for position in kept if message(position).role != "system"]
+        around = Surroundings.of(
+            self.covers, staying, lambda position: is_request(message(position)), self.compaction
+        )
+        return built_in(list(map(message, self.covers)), around, self.tokens, max_words, counter)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
