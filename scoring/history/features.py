@@ -51,7 +51,7 @@ class Features(NamedTuple):
     names_file: bool = False
     """It has no tools, names a file, and its content was not analysed yet."""
     ties: tuple[str, ...] = ()
-    """Other names that tie it to its unit (`scoring.units.ties_in`)."""
+    """Other names that tie it to its unit (`scoring.messages.units.ties_in`)."""
 
     @property
     def traced(self) -> Traces:

@@ -1,4 +1,4 @@
-"""The links of a request's messages as they are sent: `scoring.units` keeps those together that belong together.
+"""The links of a request's messages as they are sent, by which `scoring.messages.units` keeps them together.
 
 Messages that name the same call belong together, whoever runs the call: the client, the provider (web search, code
 execution, MCP) or a program of the provider. An answer that the provider paused can have the call in one message and
