@@ -75,6 +75,7 @@ _SKIP_STARTS = (
     b'{"type":"api-request"', b'{"type":"api-request-blob"', b'{"type":"api-request-shape"',
 )  # fmt: skip
 _TYPE = b'"type":"'
+_MESSAGE = b'{"parentUuid":'  # the beginning of a message
 _PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
 _NO_AGENT = "side"
 # The first row of a sub-agent that begins with its parent's context, which only the parent's file contains.
@@ -119,7 +120,7 @@ class Decoder:
     def feed(self, line: Line) -> Iterator[Record]:
         """Yield the records of one line."""
         data = line.data
-        if data.startswith(_SKIP_STARTS):
+        if data.startswith(_SKIP_STARTS) and not _has_message_behind(data):
             return
         at = data.find(_TYPE)
         is_progress = at >= 0 and data.startswith(b'progress"', at + 8)
@@ -134,7 +135,7 @@ class Decoder:
 
     def _skip_progress(self, line: bytes) -> bool:
         """Link a progress row without parsing it. Rows of sub-agents are parsed, to know whose they are."""
-        if b'"isSidechain":true' in line and self._own_agent is not True:
+        if (b'"isSidechain":true' in line and self._own_agent is not True) or _has_message_behind(line):
             return False
         parent, at = _PARENT.search(line), line.rfind(b'"uuid":"')
         if parent is None or at < 0:
@@ -494,3 +495,9 @@ class Decoder:
         if stream.tree.tip is None:
             row = row | {"parentUuid": None}  # it begins the new context, whatever its parent is
         yield from self._entry(line, row, stream, "user", parts, REMINDER, "compaction_summary")
+
+
+def _has_message_behind(line: bytes) -> bool:
+    """Return whether a message follows a row in the same line, because the agent was killed while it wrote the row."""
+    at = line.rfind(_MESSAGE)
+    return at > 0 and line[at - 1 : at] not in (b":", b",", b"[")

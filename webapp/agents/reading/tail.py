@@ -11,9 +11,11 @@ from __future__ import annotations
 import codecs
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -29,6 +31,10 @@ BLOCK = 1 << 18
 MOST_BYTES = 1 << 60  # no file is longer
 _HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the position
 _KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being read again
+
+# The beginning of a row behind another one: within a row, an object follows a colon, a comma or a bracket, and the
+# quotes of a text are escaped.
+_NEXT_ROW = re.compile(rb'[^:,\[\s]\s*(\{")')
 
 _MAGIC = (
     (b"SQLite format 3\x00", "an SQLite database"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
@@ -285,9 +291,18 @@ def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str 
 
 
 def decode_line(decoder: LineDecoder, line: Line) -> list[Record]:
-    """Return the records of a line. Bytes that are not UTF-8 are read as U+FFFD, with a note."""
+    """Return the records of a line. Bytes that are not UTF-8 are read as U+FFFD, with a note.
+
+    A line can hold several rows: an agent that was killed while it wrote one goes on behind it without a newline.
+    """
     records = guarded(line.number, partial(decoder.feed, line))
-    if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
+    if not (len(records) == 1 and isinstance(records[0], Problem)):
+        return records
+    starts = [0, *(found.start(1) for found in _NEXT_ROW.finditer(line.data)), len(line.data)]
+    if len(starts) > 2:
+        rows = (Line(line.number, line.data[start:end]) for start, end in pairwise(starts))
+        return [record for row in rows for record in decode_line(decoder, row)]
+    if line.data.isascii():
         return records
     found = mended(line.data)
     if found is None:

@@ -22,7 +22,7 @@ from webapp.agents.reading.tail import (
     decode_line,
     lines_of,
 )
-from webapp.agents.records import Problem
+from webapp.agents.records import Entry, Problem
 
 TEXTS = st.lists(
     st.binary(max_size=40).map(lambda b: b"{" + b.translate(None, b"\n\r\x00") + b"}"), max_size=12
@@ -241,3 +241,42 @@ class TestFeeding:
         """A line with invalid UTF-8 and invalid JSON gives one problem."""
         [problem] = decode_line(Decoder(), Line(3, self.ROW.encode("latin-1")[:-1]))
         assert problem == Problem(3, problem.reason)
+
+
+WHOLE = [
+    b'{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":[{"type":"text","text":"{\\"x\\""}]}}',
+    b'{"parentUuid":"a","type":"user","uuid":"b","message":{"role":"user","content":"}{ and more"}}',
+    b'{"parentUuid":"b","isSidechain":false,"type":"progress","data":{"type":"hook"},"uuid":"p"}',
+    b'{"type":"file-history-snapshot","snapshot":{"of":[{"x":1}]}}',
+    b'{"parentUuid":"b","type":"assistant","uuid":"c","message":{"role":"assistant","content":"Yes."}}',
+]
+
+
+class TestRowsOnOneLine:
+    """Rows without a newline between them."""
+
+    @pytest.mark.parametrize("behind", range(len(WHOLE) - 1))
+    def test_are_read_as_if_each_had_its_own(self, behind: int) -> None:  # X12
+        """Nothing is a problem, because nothing is missing."""
+        lines = [*WHOLE[:behind], WHOLE[behind] + WHOLE[behind + 1], *WHOLE[behind + 2 :]]
+        assert entries(lines) == entries(WHOLE)
+
+    @pytest.mark.parametrize("torn", range(len(WHOLE) - 1))
+    def test_are_read_behind_one_that_is_torn(self, torn: int) -> None:  # X12
+        """An agent was killed within a row, wherever; only that row is lost, and no part of it is a row."""
+        for size in range(1, len(WHOLE[torn])):
+            part = WHOLE[torn][:size]
+            lost = {entry[0] for entry in entries([WHOLE[torn]])}
+            rest = [entry for entry in entries(WHOLE) if entry[0] not in lost]
+            if not part.rstrip().endswith(
+                (b":", b",", b"[")
+            ):  # there, the next row seems to be a value of it
+                assert entries([*WHOLE[:torn], part + WHOLE[torn + 1], *WHOLE[torn + 2 :]]) == rest
+            assert entries([*WHOLE[:torn], part, *WHOLE[torn + 1 :]]) == rest
+
+
+def entries(lines: list[bytes]) -> list[tuple[str | None, str]]:
+    """Return the source ids and texts of the messages in lines."""
+    decoder = Decoder()
+    found = [record for n, data in enumerate(lines, 1) for record in decode_line(decoder, Line(n, data))]
+    return [(one.source_id, one.message.text) for one in found if isinstance(one, Entry)]
