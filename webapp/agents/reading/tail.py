@@ -15,13 +15,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from webapp.agents.reading.content import BOMS, Content, mended
 from webapp.agents.reading.finding import open_file, reason_of
-from webapp.agents.reading.rows import digest
+from webapp.agents.reading.rows import digest, parse
 from webapp.agents.records import Problem, Record
 
 log = logging.getLogger(__name__)
@@ -32,8 +31,9 @@ MOST_BYTES = 1 << 60  # no file is longer
 _HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the position
 _KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being read again
 
-# The beginning of a row behind another one: within a row, an object follows a colon, a comma or a bracket, and the
-# quotes of a text are escaped.
+# Places at which a row may begin behind another one: within a row, an object follows a colon, a comma or a bracket, and
+# the quotes of a text are escaped. A text can end so, too; a line with more such places than this is not divided.
+_MOST_PLACES = 40
 _NEXT_ROW = re.compile(rb'[^:,\[\s]\s*(\{")')
 
 _MAGIC = (
@@ -298,10 +298,9 @@ def decode_line(decoder: LineDecoder, line: Line) -> list[Record]:
     records = guarded(line.number, partial(decoder.feed, line))
     if not (len(records) == 1 and isinstance(records[0], Problem)):
         return records
-    starts = [0, *(found.start(1) for found in _NEXT_ROW.finditer(line.data)), len(line.data)]
-    if len(starts) > 2:
-        rows = (Line(line.number, line.data[start:end]) for start, end in pairwise(starts))
-        return [record for row in rows for record in decode_line(decoder, row)]
+    rows = rows_in(line.data)
+    if len(rows) > 1:
+        return [record for row in rows for record in decode_line(decoder, Line(line.number, row))]
     if line.data.isascii():
         return records
     found = mended(line.data)
@@ -311,6 +310,23 @@ def decode_line(decoder: LineDecoder, line: Line) -> list[Record]:
     if len(again) == 1 and isinstance(again[0], Problem):
         return again
     return [Problem(line.number, found[1], used=True), *again]
+
+
+def rows_in(line: bytes) -> list[bytes]:
+    """Return the rows on a line that is not JSON as a whole, and what lies between them."""
+    places = [0, *(found.start(1) for found in _NEXT_ROW.finditer(line)), len(line)]
+    rows, at, done = list[bytes](), 0, 0
+    while at < len(places) - 1 and len(places) <= _MOST_PLACES:
+        start = places[at]
+        ends = range(len(places) - 1, at, -1)
+        end = next((n for n in ends if isinstance(parse(line[start : places[n]]), dict)), None)
+        if end is None:
+            at += 1
+            continue
+        rows += [line[done:start]] if start > done else []
+        rows.append(line[start : places[end]])
+        at, done = end, places[end]
+    return [*rows, line[done:]] if done < len(line) else rows
 
 
 def decode(content: Content, decoder: LineDecoder) -> Iterator[Record]:

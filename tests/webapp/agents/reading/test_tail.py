@@ -245,7 +245,7 @@ class TestFeeding:
 
 WHOLE = [
     b'{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":[{"type":"text","text":"{\\"x\\""}]}}',
-    b'{"parentUuid":"a","type":"user","uuid":"b","message":{"role":"user","content":"}{ and more"}}',
+    b'{"parentUuid":"a","type":"user","uuid":"b","message":{"role":"user","content":"}{ and more {"}}',
     b'{"parentUuid":"b","isSidechain":false,"type":"progress","data":{"type":"hook"},"uuid":"p"}',
     b'{"type":"file-history-snapshot","snapshot":{"of":[{"x":1}]}}',
     b'{"parentUuid":"b","type":"assistant","uuid":"c","message":{"role":"assistant","content":"Yes."}}',
