@@ -37,6 +37,7 @@ class Upstream:
     bytes: list[bytes] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     refuses: Callable[[Any], str | None] | None = None  # a reason to refuse a request, besides the rules
+    refusal: int = 400  # the status of a refusal
     signatures: dict[str, str] = field(default_factory=dict)
     # The id of an item -> the id of the reasoning that led to it.
     reasoned: dict[str, str] = field(default_factory=dict)
@@ -131,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(events, str):
             self.state.refused.append((self.path, events))
             error = {"type": "invalid_request_error", "message": events}
-            self._json(400, {"type": "error", "error": error})
+            self._json(self.state.refusal, {"type": "error", "error": error})
             return
         streams = speak is _gemini or bool(body.get("stream"))
         if body.get("background"):

@@ -132,8 +132,18 @@ class Body:
 
     @cached_property
     def asked(self) -> int:
-        """Return the index of the user's last message; a running tool loop begins after it."""
-        return next((i for i in reversed(range(len(self.items))) if self.items[i].is_asking), 0)
+        """Return the index of the user's last message; a running tool loop begins after it.
+
+        What comes right after results is sent with them, as one message: a reminder does not end the loop.
+        """
+        behind = False  # results
+        found = 0
+        for i, item in enumerate(self.items):
+            is_user = isinstance(item.value, dict) and item.value.get("role") == "user"
+            behind = is_user and (behind or bool(item.results))
+            if item.is_asking and not behind:
+                found = i
+        return found
 
     @property
     def is_thinking(self) -> bool:

@@ -40,6 +40,8 @@ _ORIGIN = re.compile(r"^https?://[^/?#]*", re.IGNORECASE)
 # A longer answer is forwarded without a copy.
 COPIED_BYTES = 32 * 1024 * 1024
 CODING = "content-encoding"
+# The statuses of a request whose content is refused; some providers with OpenAI's API have the second one.
+REFUSALS = (400, 422)
 
 
 @dataclass
@@ -188,7 +190,7 @@ class Relay:
         """
         outcome = one.outcome
         answer = self._sent(one, call, outcome.data)
-        if outcome.data is None or answer.code != 400:
+        if outcome.data is None or answer.code not in REFUSALS:
             return answer
         try:
             said = answer.read()[:500].decode("utf-8", "replace")
@@ -196,7 +198,7 @@ class Relay:
             said = str(gone)
             answer.close()
         answer = self._sent(one, call, self._scripts.whole(outcome))
-        if answer.code == 400:
+        if answer.code in REFUSALS:
             reason = f"the provider refused this request, pruned and whole: {said}"
         else:
             self._scripts.refused(outcome)

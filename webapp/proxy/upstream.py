@@ -22,7 +22,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import SKIP_HEADER, Timeout, parse_url
 
 CONNECT_SECONDS = 60.0
-POOLED = 64
+# As many as calls are served at the same time: urllib3 warns of each connection that finds no place.
+POOLED = 256
 READ_BYTES = 65_536
 # Bounds on the head of an answer, in header fields and in bytes of a line; some clients allow more than http.client.
 vars(http.client).update(_MAXHEADERS=1_000, _MAXLINE=262_144)

@@ -19,7 +19,8 @@ from tests.webapp.proxy.conftest import running_proxy
 from webapp.proxy.copy_sender import CopySender
 from webapp.proxy.relay import Relay
 from webapp.proxy.scripts import Scripts
-from webapp.proxy.upstream import Provider, ProviderGone
+from webapp.proxy.upstream import POOLED, Provider, ProviderGone
+from webapp.serving.capacity import OF_PROXY
 
 EVENT = b"event: ping\ndata: {}\n\n"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
@@ -224,3 +225,8 @@ def ask(relay: Relay) -> None:
     environ = {"REQUEST_METHOD": "POST", "HTTP_HOST": "127.0.0.1", "PATH_INFO": "/proxy/openai/v1/files"}
     environ |= {"CONTENT_LENGTH": str(len(body))}
     list(relay({**environ, "wsgi.input": io.BytesIO(body)}, lambda *_: None))
+
+
+def test_connections_have_a_place_for_each_call() -> None:  # X13
+    """A connection that finds no place after its call is closed with a warning, as if a call had been lost."""
+    assert OF_PROXY.threads <= POOLED

@@ -127,6 +127,13 @@ class TestReasoning:
         assert made[3:] == messages[3:]
         assert body(messages).is_thinking
 
+    def test_of_a_loop_with_a_reminder_is_unchanged(self) -> None:  # X13
+        """A text right after the results belongs to them, in one message or in the next."""
+        messages = [user("a"), call("1", "x"), result("1"), user("mind it"), user("and that")]
+        one = body(messages)
+        assert (one.is_thinking, one.asked) == (True, 0)
+        assert body([*messages, {"role": "assistant", "content": "b"}, user("c")]).asked == 6
+
     def test_alone_in_a_message_removes_it(self) -> None:  # X13
         """No message is left without content."""
         thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "s"}]}

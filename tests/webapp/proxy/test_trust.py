@@ -163,19 +163,24 @@ class TestADeadServer:
 
 
 class TestAProviderThatRefuses:
-    """A provider that answers a pruned request with 400."""
+    """A provider that refuses a pruned request."""
 
-    def test_gets_the_original_request(self, url: str, provider: Upstream) -> None:  # X13
+    @pytest.mark.parametrize("status", [400, 422])
+    def test_gets_the_original_request(  # X13
+        self, url: str, provider: Upstream, monkeypatch: pytest.MonkeyPatch, status: int
+    ) -> None:
         """The original request is sent next, and the session is unpruned until its next prune."""
-        script("refused", LONG, 1)
+        monkeypatch.setattr(provider, "refusal", status)
+        name = f"refused-{status}"
+        script(name, LONG, 1)
         provider.refuses = lambda body: "no" if len(body["messages"]) == 4 else None
         messages = [*LONG, user("e")]
-        assert call(url, "refused", messages).status_code == 200
+        assert call(url, name, messages).status_code == 200
         provider.clear()
-        assert call(url, "refused", messages).status_code == 200
+        assert call(url, name, messages).status_code == 200
         assert [len(body["messages"]) for body in provider.bodies("/chat")] == [5]
-        script("refused", LONG, 1, 2, version="2")
-        call(url, "refused", messages)
+        script(name, LONG, 1, 2, version="2")
+        call(url, name, messages)
         provider.refuses = None
         assert len(sent(provider)) == 3
 
