@@ -237,9 +237,12 @@ class SessionState:
         note_calls(message, self.open_calls)
 
     def note_thoughts(self, message: Message) -> None:
-        """Note whether the tool loop that runs after a message has thoughts; a message of the user ends the loop."""
+        """Note whether the tool loop that runs after a message has thoughts.
+
+        The user's next message after an answer ends it; one right after results is sent with them.
+        """
         if message.role == "user" and not message.results:
-            self.is_thinking = False
+            self.is_thinking = self.is_thinking and self.last_role != "assistant"
         elif is_bound_to_history(message):
             self.is_thinking = True
 

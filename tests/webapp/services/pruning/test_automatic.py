@@ -184,6 +184,17 @@ class TestAToolLoopWithThoughts:
         app.ingest.append_messages(session, [wire("user", "go on")])
         assert app.sessions.get(session).prunes == 1
 
+    def test_goes_on_after_a_reminder(self, app: App) -> None:  # X6, X9
+        """Texts right behind results are sent with them, as one message, and do not end the loop."""
+        session = automatic(app, cap_tokens=3_000, wait_for_cold_cache=False)
+        app.ingest.append_messages(session, [wire("user", "go")])
+        for n in range(12):
+            reminders = [wire("user", "mind it"), wire("user", "and that")]
+            app.ingest.append_messages(session, [*looping(n, 300), *reminders])
+        assert app.sessions.get(session).prunes == 0
+        app.ingest.append_messages(session, [wire("assistant", "done"), wire("user", "go on")])
+        assert app.sessions.get(session).prunes == 1
+
     def test_is_pruned_above_the_usable_tokens(self, app: App) -> None:  # X6, C5
         """The model would refuse the whole context soon, and an emergency keeps less of it."""
         session = automatic(app, cap_tokens=3_000, wait_for_cold_cache=False)
