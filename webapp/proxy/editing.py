@@ -15,7 +15,14 @@ from typing import Any
 from scoring.messages import Links, Units
 from webapp.proxy.json_text import Place, members, spliced, value_at, written
 from webapp.proxy.links import calls_of, links_in, objects_in, results_of
-from webapp.services.proxied.keys import CACHE_MARK, Protocol, followed_answer, is_thought, keys_of
+from webapp.services.proxied.keys import (
+    CACHE_MARK,
+    Protocol,
+    followed_answer,
+    is_thought,
+    keys_of,
+    prompts_of,
+)
 
 Edits = Mapping[str, Mapping[str, Any]]
 
@@ -55,6 +62,11 @@ class Item:
     def is_asking(self) -> bool:
         """Return whether it is from the user and holds no tool results."""
         return isinstance(self.value, dict) and self.value.get("role") == "user" and not self.results
+
+    @cached_property
+    def is_system(self) -> bool:
+        """Return whether it is a system message, with which a list may begin before the user's first one."""
+        return isinstance(self.value, dict) and self.value.get("role") == "system"
 
     @cached_property
     def has_thoughts(self) -> bool:
@@ -137,7 +149,7 @@ class Body:
         What comes right after results is sent with them, as one message: a reminder does not end the loop.
         """
         behind = False  # results
-        found = 0
+        found = prompts_of([item.value for item in self.items])  # a message with a key
         for i, item in enumerate(self.items):
             is_user = isinstance(item.value, dict) and item.value.get("role") == "user"
             behind = is_user and (behind or bool(item.results))
@@ -221,7 +233,7 @@ def _gone(body: Body, edits: Edits) -> set[int]:
 
 def _opening(items: Sequence[Item], gone: set[int]) -> set[int]:
     """Return the index of the user's first message if the list would otherwise begin with an answer or a result."""
-    first = next((i for i in range(len(items)) if i not in gone), None)
+    first = next((i for i, item in enumerate(items) if i not in gone and not item.is_system), None)
     if first is not None and items[first].is_asking:
         return set()
     return {next((i for i, item in enumerate(items) if item.is_asking), 0)}
@@ -329,9 +341,7 @@ def _fault(items: Sequence[Item], wire_format: str) -> str | None:
     if not items:
         return "nothing would be left of it"
     if wire_format == "anthropic":
-        first = next(
-            (i for i in items if not isinstance(i.value, dict) or i.value.get("role") != "system"), None
-        )
+        first = next((item for item in items if not item.is_system), None)
         if first is None or not first.is_asking:
             return "it would not begin with the user"
     seen: set[str] = set()

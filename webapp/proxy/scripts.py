@@ -73,7 +73,7 @@ class Scripts:
         self._refused: dict[str, str] = {}
         # By the session's name, or without one by the key of the last message.
         self._bodies: OrderedDict[tuple[str, str], Body] = OrderedDict()
-        self._lock = threading.Lock()  # of what is kept
+        self._lock = threading.Lock()  # of the requests and active scripts that are kept
 
     # -- the kill switch
 
@@ -153,14 +153,15 @@ class Scripts:
         if not outcome.version:
             return
         self._refused[name] = outcome.version
-        kept = [one for one in self._active_of(name) if one.version != outcome.version]
-        if outcome.was_pruned and body is not None:
-            kept.append(Active(OFF, {}, body.keys[body.asked]))
-        self._keep(name, kept)
+        with self._lock:
+            kept = [one for one in self._active_of(name) if one.version != outcome.version]
+            if outcome.was_pruned and body is not None:
+                kept.append(Active(OFF, {}, body.keys[body.asked]))
+            self._keep(name, kept)
 
     def _applied(self, name: str, script: Mapping[str, Any] | None, body: Body) -> Outcome:
         wanted, edits, reason = self._wanted(name, script)
-        before = active = _on_branch(self._active_of(name), body.keys)
+        before = active = _on_branch(self._active_of(name), _places(body))
         if active is None and edits.keys().isdisjoint(body.keys):
             return Outcome(reason=reason, session=name)
         if body.why_not:
@@ -168,10 +169,11 @@ class Scripts:
         if active is None or active.version != wanted:
             if not body.is_thinking:
                 active = Active(wanted, edits, body.keys[body.asked])
-                others = [one for one in self._active_of(name) if one.ended != active.ended]
-                if script is None:  # nothing is kept of what was said in a deleted session
-                    others = [replace(one, edits={}) for one in others]
-                self._keep(name, [*others, active])
+                with self._lock:
+                    others = [one for one in self._active_of(name) if one.ended != active.ended]
+                    if script is None:  # nothing is kept of what was said in a deleted session
+                        others = [replace(one, edits={}) for one in others]
+                    self._keep(name, [*others, active])
             elif reason == STOPPED:  # from the next request on
                 active = None
             else:
@@ -216,11 +218,11 @@ class Scripts:
     def _by_keys(self, body: Body) -> str:
         """Return the session whose last message is in the request; of several, the latest one; "" for none.
 
-        Without one, it is the session whose script was active in the request's history.
+        Without one, it is the session whose script took effect last in the request's history.
         """
-        places = {key: i for i, key in enumerate(body.keys)}
+        places = _places(body)
         best, found = -1, ""
-        names = dict.fromkeys(self._active)
+        names = dict.fromkeys([*self._active])
         for path in self._folder.glob("*.edits.json"):
             try:
                 script = self._script(path)
@@ -232,7 +234,10 @@ class Scripts:
             names[name] = None
             if tail and places.get(tail, -1) > best:
                 best, found = places[tail], name
-        return found or next((name for name in names if _on_branch(self._active_of(name), body.keys)), "")
+        if found:
+            return found
+        active = {name: one for name in names if (one := _on_branch(self._active_of(name), places))}
+        return max(active, key=lambda name: places[active[name].ended], default="")
 
     def _active_of(self, name: str) -> Sequence[Active]:
         """Return the active scripts of a session's branches, also those from before a restart."""
@@ -245,22 +250,24 @@ class Scripts:
             # None, or one that was damaged.
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 return ()
-            self._active[name] = active
+            active = self._active.setdefault(name, active)
         return active
 
     def _keep(self, name: str, active: Sequence[Active]) -> None:
-        """Keep the active scripts of a session's branches; the server reads the newest one."""
-        active = active[-BRANCHES:]
+        """Keep the active scripts of a session's branches, under the lock; the server reads the newest one."""
+        active = self._active[name] = active[-BRANCHES:]
         stored = [{"version": one.version, "edits": one.edits, "ended": one.ended} for one in active]
-        with self._lock:
-            self._active[name] = active
-            last: dict[str, object] = {**stored[-1], "before": stored[:-1]} if stored else {}
-            hints.write(name, hints.ACTIVE, last, self.folder)
+        last: dict[str, object] = {**stored[-1], "before": stored[:-1]} if stored else {}
+        hints.write(name, hints.ACTIVE, last, self.folder)
 
 
-def _on_branch(active: Sequence[Active], keys: Sequence[str]) -> Active | None:
+def _places(body: Body) -> dict[str, int]:
+    """Return the places of a request's messages by their keys."""
+    return {key: i for i, key in enumerate(body.keys)}
+
+
+def _on_branch(active: Sequence[Active], places: Mapping[str, int]) -> Active | None:
     """Return the script that took effect last in the history of a request; None if none did."""
-    places = {key: i for i, key in enumerate(keys)}
     found = [one for one in reversed(active) if one.ended in places]
     return max(found, key=lambda one: places[one.ended], default=None)
 

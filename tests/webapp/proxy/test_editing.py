@@ -43,6 +43,13 @@ class TestDroppedMessages:
         messages = [user("a"), call("1"), result("1"), user("b")]
         assert sent(messages, {0: DROP})[0] == messages[0]
 
+    def test_include_the_first_question_before_another_one(self) -> None:  # X13, X6
+        """A system message before them changes nothing."""
+        messages = [{"role": "system", "content": "s"}, user("a"), call("1"), result("1"), user("b")]
+        dropped = dict.fromkeys((1, 2, 3), DROP)
+        assert sent(messages, dropped) == [messages[0], messages[4]]
+        assert sent(messages[1:], {number - 1: DROP for number in dropped}) == messages[4:]
+
     def test_include_their_reasoning(self) -> None:  # X13
         """A reasoning item and the item after it are dropped together."""
         items = [
@@ -190,6 +197,15 @@ class TestUneditableRequests:
         before = [user("a", cache_control=MARK), call("1", "x"), result("1")]
         after = [{"role": "user", "content": "a"}, call("1"), result("1", cache_control=MARK)]
         assert keys_of(before) == keys_of(after)
+
+
+class TestTheLastQuestion:
+    """The message at which a script takes effect."""
+
+    def test_has_a_key_where_there_is_none(self) -> None:  # X13
+        """A list without a word of the user has no prompt as its question: every list with a prompt would have it."""
+        one = body([{"role": "system", "content": "s"}, {"role": "assistant", "content": "a"}], CHAT)
+        assert one.keys[one.asked]
 
 
 class TestAnotherRequestOfASession:

@@ -1,4 +1,4 @@
-"""The requests that the proxy keeps, so that the next one of a conversation is not parsed from the beginning (X13)."""
+"""What the proxy keeps (X13): the requests, so that the next one is parsed in part, and the scripts of branches."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 import orjson
 import pytest
 
+from webapp.agents.hook_runtime import hints
 from webapp.proxy.editing import Body, Item
-from webapp.proxy.scripts import KEPT_BODIES, Scripts
+from webapp.proxy.scripts import BRANCHES, KEPT_BODIES, Scripts
 from webapp.services.proxied.keys import PROTOCOLS
 
 ANTHROPIC = PROTOCOLS[0]
@@ -27,6 +28,19 @@ def said(*texts: str) -> list[Any]:
     ]
     messages[-1]["content"][0].update(MARK)  # type: ignore[attr-defined]
     return messages
+
+
+def body(*texts: str) -> Body:
+    """Return a request with messages."""
+    return Body.read(orjson.dumps({"model": "m", "messages": said(*texts)}), ANTHROPIC)
+
+
+def write_script(name: str, version: str, dropped: str, tail: str = "") -> None:
+    """Write the script of a session, which drops one message."""
+    folder = hints.proxy_folder()
+    Path(folder).mkdir(exist_ok=True)
+    script = {"version": version, "edits": {dropped: {"drop": True}}, "prunes": True, "session": name}
+    hints.write(name, hints.EDITS, {**script, "tail": tail}, folder)
 
 
 class Reader:
@@ -98,3 +112,27 @@ class TestRequestsAtTheSameTime:
         finally:
             sys.setswitchinterval(interval)
         assert {len(items) for items in read} == {1}
+
+
+class TestBranches:
+    """The scripts that took effect in several histories of one session, or of sessions that share a beginning."""
+
+    def test_that_call_at_the_same_time_are_all_kept(self, reader: Reader) -> None:  # X13
+        """The next call of each is sent with the same edits, also after a restart."""
+        bodies = [body("a", "b", "c", "d", f"branch {n}") for n in range(BRANCHES)]
+        write_script("s", "v1", bodies[0].keys[2])
+        with ThreadPoolExecutor(BRANCHES) as several:
+            outcomes = [*several.map(lambda one: reader.scripts.apply("s", one), bodies)]
+        assert {one.version for one in outcomes} == {"v1"}
+        for scripts in (reader.scripts, Scripts()):
+            again = [scripts.apply("s", one) for one in bodies]
+            assert [one.was_pruned for one in again] == [True] * BRANCHES
+
+    def test_belong_to_the_session_that_was_pruned_last_in_them(self, reader: Reader) -> None:  # X13
+        """Two sessions without names share their beginning; the client changed what comes after their prunes."""
+        first, later = body("a", "b", "c"), body("a", "b", "c", "d", "e")
+        write_script("first", "v1", first.keys[1])
+        write_script("second", "v2", later.keys[1])
+        assert reader.scripts.apply("first", first).version == "v1"
+        assert reader.scripts.apply("second", later).version == "v2"
+        assert reader.scripts.apply("", body("a", "b", "c", "d", "e", "f", "g")).session == "second"
