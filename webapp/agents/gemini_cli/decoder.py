@@ -93,9 +93,10 @@ class Decoder:
             yield from self._rewind(line.number, row.get("$rewindTo"))
         elif "$set" in row or ("sessionId" in row and "type" not in row):
             facts = object_of(row["$set"]) if "$set" in row else row
-            yield from self._session(facts)
             if isinstance(facts.get("messages"), list):
-                yield from self._replace(facts["messages"], line.number, when(facts.get("lastUpdated")))
+                yield from self._whole(facts, facts["messages"], line.number)
+            else:
+                yield from self._session(facts)
         elif text_of(row.get("id")):
             said = self._said(row)
             yield from self._record(row, said, line.number, line.data)
@@ -110,8 +111,13 @@ class Decoder:
         if messages is None:
             yield Problem(1, "no list of messages in the document")
             return
-        yield from self._session(value)
-        yield from self._replace(messages, None, when(value.get("lastUpdated")))
+        yield from self._whole(value, messages, None)
+
+    def _whole(self, about: dict[str, Any], messages: list[Any], line_no: int | None) -> Iterator[Record]:
+        """Yield the changes by the facts about a session and all its messages; the title can be newer than all."""
+        yield from self._session({**about, "summary": None})
+        yield from self._replace(messages, line_no, when(about.get("lastUpdated")))
+        yield from self._session(about)
 
     def _session(self, about: dict[str, Any]) -> Iterator[Record]:
         """Yield the facts about the session that are new."""

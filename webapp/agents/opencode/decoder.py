@@ -132,12 +132,12 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
     if snapshot.info is not None:
         state["look"], state["marks"] = look, snapshot.marks
         state["broken"] = {name: mark for name, (mark, _) in snapshot.broken.items()}
-        yield from _Comparison(state).changes(snapshot.info, snapshot.messages)
+        yield from _Comparison(state, snapshot.info).changes(snapshot.messages)
 
 
 def records_of(info: Row, messages: list[tuple[Row, list[Row]]]) -> Iterator[Record]:
     """Yield the records of a session from its facts and its messages with their parts, in order."""
-    yield from _Comparison({}).changes(info, list(messages))
+    yield from _Comparison({}, info).changes(list(messages))
 
 
 def original(path: Path, session: str) -> Original | None:
@@ -173,16 +173,17 @@ def _look(database: Path) -> list[list[int]]:
 class _Comparison:
     """The comparison of a session with `state`, what was read of it before, which is changed along."""
 
-    def __init__(self, state: dict[str, Any]) -> None:
-        self._history, self._state = History(state), state
-        self._meta = KnownMeta(state.setdefault("facts", {}))
+    def __init__(self, state: dict[str, Any], info: Row) -> None:
+        self._history, self._state, self._info = History(state), state, info
+        self._title = short_title(text_of(info.get("title")))
+        self._meta = KnownMeta(state.setdefault("facts", {}), has_title=self._title is not None)
         self._names: dict[str, list[str]] = state.setdefault("names", {})
         self._wanted: list[str] = []  # the context so far
 
-    def changes(self, info: Row, messages: Changed) -> Iterator[Record]:
-        """Yield the records of a session's messages, in order."""
+    def changes(self, messages: Changed) -> Iterator[Record]:
+        """Yield the records of a session's messages, in order; behind them its title, which can be newer than all."""
+        info = self._info
         yield from self._meta.changed(
-            title=short_title(text_of(info.get("title"))),
             cwd=optional(info.get("directory")),
             version=optional(info.get("version")),
             parent=optional(info.get("parentID")),
@@ -199,6 +200,7 @@ class _Comparison:
                 self._add(message_id)
             is_sent = is_sent and not is_target
         yield from self._history.cut(self._wanted)
+        yield from self._meta.changed(title=self._title)
 
     def _add(self, message_id: str) -> None:
         """Add a message to the context, or replace the context by what a summary kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,42 @@ class TestLists:
         app.ingest.append_messages(first.session_id, TURNS[2:])
         [again] = app.importing.import_file("a.json", dumped(TURNS))
         assert (again.session_id, again.added) == (first.session_id, 0)
+
+
+def gemini_document(title: str, messages: int) -> bytes:
+    """Return a session as older versions of Gemini CLI write it, with its first messages."""
+    said = [
+        {"id": f"m{n}", "type": ("user", "gemini")[n % 2], "content": f"text {n}"} for n in range(messages)
+    ]
+    return dumped({"sessionId": "s", "projectHash": "x", "summary": title, "messages": said})
+
+
+def opencode_document(title: str, messages: int) -> bytes:
+    """Return a session as `opencode export` writes it, with its first messages."""
+    said = [
+        {
+            "info": {"id": f"msg_{n}", "role": ("user", "assistant")[n % 2], "time": {"created": n}},
+            "parts": [{"id": f"prt_{n}", "type": "text", "text": f"text {n}"}],
+        }
+        for n in range(messages)
+    ]
+    return dumped({"info": {"id": "ses_1", "title": title}, "messages": said})
+
+
+class TestDocuments:
+    """Files that an agent writes again as a whole, with the title of the session at their beginning."""
+
+    @pytest.mark.parametrize("document", [gemini_document, opencode_document])
+    def test_bring_a_new_title_and_no_old_one(
+        self, app: App, document: Callable[[str, int], bytes]
+    ) -> None:  # X12
+        """A session that was renamed since the first import has its new title, also after an older copy."""
+        app.importing.import_file("a.json", document("First", 4))
+        titles = []
+        for title, messages in (("Renamed", 4), ("First", 2), ("Renamed again", 6)):
+            [imported] = app.importing.import_file("a.json", document(title, messages))
+            titles.append(app.store.sessions.get(imported.session_id).title)
+        assert titles == ["Renamed", "Renamed", "Renamed again"]
 
 
 class TestBadFiles:
