@@ -80,9 +80,8 @@ def _is_foreign(calibration: Calibration, report: InputReport) -> bool:
     floor = 0.0
     if report.steady and is_of_same_model(calibration, report.model):
         floor = _least_steady(calibration, report)
-    elif not (
-        report.steady or calibration.known
-    ):  # an agent sends more than the text: a system prompt and tools
+    elif not (report.steady or calibration.known):
+        # An agent sends more than the text: a system prompt and tools.
         floor = report.least_share * calibration.factor * report.surely_sent
     least = _least_expected(calibration, report)
     return report.real < floor or (least >= FALSE_FROM and report.real < FALSE_SHARE * least)

@@ -56,10 +56,10 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     could not be read, with 2 if none could.
     """
     files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
-    packed = compressed_text(list(compressed_in(paths)))
+    left_out = compressed_text(list(compressed_in(paths)))
     if not files and not homes:
         none = f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}"
-        raise click.UsageError("; ".join(filter(None, [none, packed])))
+        raise click.UsageError("; ".join(filter(None, [none, left_out])))
     if homes and file_format not in ("auto", *(agent.source for agent in AGENTS.values() if agent.archives)):
         raise click.UsageError(f"--format {file_format} does not fit {homes[0]}; leave it out")
     named = {path for path in paths if not path.is_dir()}
@@ -77,8 +77,8 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
                 failed.append(file)
             done += size_of(file)
             bar.update(task, completed=done)
-    if packed:
-        echo(f"coppice: {packed}", err=True)
+    if left_out:
+        echo(f"coppice: {left_out}", err=True)
     tried = len(files) + len(homes)
     if failed and tried > 1:
         echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
