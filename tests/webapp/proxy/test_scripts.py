@@ -1,4 +1,4 @@
-"""What the proxy keeps (X13): the requests, so that the next one is parsed in part, and the scripts of branches."""
+"""The requests that the proxy keeps, so that the next one is parsed in part, and the scripts of branches (X13)."""
 
 from __future__ import annotations
 
