@@ -9,6 +9,7 @@ are held in memory, whatever the file contains.
 from __future__ import annotations
 
 import codecs
+import json
 import logging
 import os
 import re
@@ -20,7 +21,7 @@ from typing import Any, BinaryIO, Protocol
 
 from webapp.agents.reading.content import BOMS, Content, mended
 from webapp.agents.reading.finding import open_file, reason_of
-from webapp.agents.reading.rows import digest, parse
+from webapp.agents.reading.rows import digest
 from webapp.agents.records import Problem, Record
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ _KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being
 # the quotes of a text are escaped. A text can end so, too; a line with more such places than this is not divided.
 _MOST_PLACES = 40
 _NEXT_ROW = re.compile(rb'[^:,\[\s]\s*(\{")')
+_BLANKS = re.compile(r"[ \t\n\r]*")
+_JSON = json.JSONDecoder()
 
 _MAGIC = (
     (b"SQLite format 3\x00", "an SQLite database"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
@@ -314,19 +317,30 @@ def decode_line(decoder: LineDecoder, line: Line) -> list[Record]:
 
 def rows_in(line: bytes) -> list[bytes]:
     """Return the rows on a line that is not JSON as a whole, and what lies between them."""
-    places = [0, *(found.start(1) for found in _NEXT_ROW.finditer(line)), len(line)]
-    rows, at, done = list[bytes](), 0, 0
-    while at < len(places) - 1 and len(places) <= _MOST_PLACES:
-        start = places[at]
-        ends = range(len(places) - 1, at, -1)
-        end = next((n for n in ends if isinstance(parse(line[start : places[n]]), dict)), None)
-        if end is None:
-            at += 1
-            continue
-        rows += [line[done:start]] if start > done else []
-        rows.append(line[start : places[end]])
-        at, done = end, places[end]
+    places = [0, *(found.start(1) for found in _NEXT_ROW.finditer(line))]
+    text = line.decode("latin-1")  # a character for each byte
+    rows, done = list[bytes](), 0
+    for start in places if len(places) < _MOST_PLACES else ():
+        end = _end_of_row(text, start) if start >= done else None
+        if end is not None:
+            rows += [line[done:start]] if start > done else []
+            rows.append(line[start:end])
+            done = end
     return [*rows, line[done:]] if done < len(line) else rows
+
+
+def _end_of_row(text: str, start: int) -> int | None:
+    """Return the end of the row that begins at a place, with the blanks behind it; None if none begins there."""
+    try:
+        value, end = _JSON.raw_decode(text, _after_blanks(text, start))
+    except (ValueError, RecursionError):
+        return None
+    return _after_blanks(text, end) if isinstance(value, dict) else None
+
+
+def _after_blanks(text: str, start: int) -> int:
+    found = _BLANKS.match(text, start)
+    return found.end() if found is not None else start
 
 
 def decode(content: Content, decoder: LineDecoder) -> Iterator[Record]:

@@ -261,6 +261,12 @@ class TestRowsOnOneLine:
         lines = [*WHOLE[:behind], WHOLE[behind] + WHOLE[behind + 1], *WHOLE[behind + 2 :]]
         assert entries(lines) == entries(WHOLE)
 
+    @pytest.mark.parametrize("zeros", range(len(WHOLE) - 1))
+    def test_are_read_on_both_sides_of_zeros(self, zeros: int) -> None:  # X12
+        """A power cut can leave zeros where a file ended."""
+        lines = [*WHOLE[:zeros], WHOLE[zeros] + bytes(8) + WHOLE[zeros + 1], *WHOLE[zeros + 2 :]]
+        assert entries(lines) == entries(WHOLE)
+
     @pytest.mark.parametrize("torn", range(len(WHOLE) - 1))
     def test_are_read_behind_one_that_is_torn(self, torn: int) -> None:  # X12
         """An agent was killed within a row, wherever; only that row is lost, and no part of it is a row."""
