@@ -136,3 +136,23 @@ class TestBranches:
         assert reader.scripts.apply("first", first).version == "v1"
         assert reader.scripts.apply("second", later).version == "v2"
         assert reader.scripts.apply("", body("a", "b", "c", "d", "e", "f", "g")).session == "second"
+
+
+class TestFilesOfAnEarlierVersion:
+    """Active scripts that a proxy stored before sessions had branches."""
+
+    @pytest.mark.parametrize("known", [True, False])
+    def test_are_used_if_their_message_has_the_same_key(self, reader: Reader, *, known: bool) -> None:  # X13
+        """Otherwise the request is sent whole: a chat with a system message has other keys now."""
+        request = body("a", "b", "c", "d", "e")
+        write_script("s", "new", request.keys[1] if known else "old key")
+        edits = {request.keys[1] if known else "old key": {"drop": True}}
+        active: dict[str, object] = {
+            "version": "old",
+            "edits": edits,
+            "ended": request.keys[2] if known else "old last key",
+        }
+        hints.write("s", hints.ACTIVE, active, hints.proxy_folder())
+        outcome = reader.scripts.apply("s", request)
+        assert (outcome.was_pruned, outcome.reason) == (known, "")
+        assert (outcome.data is not None) == known

@@ -18,6 +18,7 @@ from webapp.agents.hook_runtime import hints
 from webapp.app import App
 from webapp.errors import CoppiceError
 from webapp.services.catalog.retention_choice import DAY_MS
+from webapp.services.proxied import keys, read_calls
 from webapp.services.proxied.call_records import LONGEST_WAIT_MS
 from webapp.services.session.session import Session
 
@@ -475,3 +476,20 @@ def test_an_odd_value_in_a_call_harms_nothing(app: App, sample: Sample) -> None:
             app.calls.receive(call_of(sample, broken).model_copy(update={"session": f"odd-{number % 5}"}))
     assert list(app.verify()) == []
     assert app.sessions.list()
+
+
+class TestSessionsOfAnEarlierVersion:
+    """Chats whose system message had a key, on which all other keys depended."""
+
+    @pytest.mark.parametrize("name", ["proxy-s", ""])
+    def test_go_on_whole(self, client: Client, monkeypatch: pytest.MonkeyPatch, name: str) -> None:  # X13
+        """The history begins again, with every message; without a name, in a new session."""
+        messages = [{"role": "system", "content": "Be brief."}, user("first")]
+        with monkeypatch.context() as earlier:
+            for module in (keys, read_calls):
+                earlier.setattr(module, "prompts_of", lambda _: 0)
+            take(client, messages, "one", name)
+        for question, answer in (("second", "two"), ("third", "three")):
+            messages += [said("one" if question == "second" else "two"), user(question)]
+            found = take(client, messages, answer, name).get_json()["session_id"]
+        assert context(client, found) == ["Be brief.", "first", "one", "second", "two", "third", "three"]
