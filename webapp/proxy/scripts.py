@@ -27,7 +27,7 @@ from webapp.proxy.editing import Body, Edits, Refused, edited
 log = logging.getLogger(__name__)
 
 OFF = "off"
-# The active scripts kept of a session, the newest ones.
+# The active scripts kept of a session: of those that others replaced the newest ones.
 BRANCHES = 8
 # Requests kept so that less of the next one must be parsed, one per conversation.
 KEPT_BODIES = 32
@@ -67,7 +67,7 @@ class Scripts:
     def __init__(self) -> None:
         self.folder = hints.proxy_folder()
         self._folder = Path(self.folder)
-        self._read: dict[Path, tuple[int, Mapping[str, Any]]] = {}
+        self._read: dict[Path, tuple[tuple[int, int], Mapping[str, Any]]] = {}
         # By session; the newest one is the last.
         self._active: dict[str, Sequence[Active]] = {}
         self._refused: dict[str, str] = {}
@@ -161,7 +161,8 @@ class Scripts:
 
     def _applied(self, name: str, script: Mapping[str, Any] | None, body: Body) -> Outcome:
         wanted, edits, reason = self._wanted(name, script)
-        before = active = _on_branch(self._active_of(name), _places(body))
+        places = _places(body)
+        before = active = _on_branch(self._active_of(name), places)
         if active is None and edits.keys().isdisjoint(body.keys):
             return Outcome(reason=reason, session=name)
         if body.why_not:
@@ -171,6 +172,7 @@ class Scripts:
                 active = Active(wanted, edits, body.keys[body.asked])
                 with self._lock:
                     others = [one for one in self._active_of(name) if one.ended != active.ended]
+                    others.sort(key=lambda one: one.ended not in places)  # those that it replaces go first
                     if script is None:  # nothing is kept of what was said in a deleted session
                         others = [replace(one, edits={}) for one in others]
                     self._keep(name, [*others, active])
@@ -204,10 +206,11 @@ class Scripts:
     def _script(self, path: Path) -> Mapping[str, Any] | None:
         """Return the script in a file as it is now; None if there is no file."""
         try:
-            changed = path.stat().st_mtime_ns
+            about = path.stat()
+            look = (about.st_mtime_ns, about.st_ino)  # two writes can have one time
             known = self._read.get(path)
-            if known is None or known[0] != changed:
-                known = self._read[path] = (changed, _checked(orjson.loads(path.read_bytes())))
+            if known is None or known[0] != look:
+                known = self._read[path] = (look, _checked(orjson.loads(path.read_bytes())))
         except FileNotFoundError:
             self._read.pop(path, None)
             return None

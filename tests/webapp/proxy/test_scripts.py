@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -114,6 +115,18 @@ class TestRequestsAtTheSameTime:
         assert {len(items) for items in read} == {1}
 
 
+class TestAScript:
+    """The script of a session, which the server writes again after each operation."""
+
+    def test_is_read_again_after_a_second_write_at_the_same_time(self, reader: Reader) -> None:  # X13
+        """Clocks of file systems have steps of some milliseconds."""
+        request = body("a", "b", "c", "d", "e")
+        for version, dropped in (("v1", 1), ("v2", 3)):
+            write_script("s", version, request.keys[dropped])
+            os.utime(hints.path("s", hints.EDITS, hints.proxy_folder()), ns=(0, 0))
+            assert reader.scripts.apply("s", request).version == version
+
+
 class TestBranches:
     """The scripts that took effect in several histories of one session, or of sessions that share a beginning."""
 
@@ -127,6 +140,18 @@ class TestBranches:
         for scripts in (reader.scripts, Scripts()):
             again = [scripts.apply("s", one) for one in bodies]
             assert [one.was_pruned for one in again] == [True] * BRANCHES
+
+    def test_outlive_many_prunes_of_another_one(self, reader: Reader) -> None:  # X13
+        """A second agent of the session does nothing meanwhile."""
+        other = body("a", "b", "c", "d", "other")
+        write_script("s", "v", other.keys[1])
+        reader.scripts.apply("s", other)
+        texts = ["a", "b", "c", "d", "e"]
+        for number in range(BRANCHES + 1):
+            write_script("s", f"v{number}", other.keys[3 - number % 2 * 2])
+            assert reader.scripts.apply("s", body(*texts)).version == f"v{number}"
+            texts += [f"answer {number}", f"question {number}"]
+        assert reader.scripts.apply("s", other).was_pruned
 
     def test_belong_to_the_session_that_was_pruned_last_in_them(self, reader: Reader) -> None:  # X13
         """Two sessions without names share their beginning; the client changed what comes after their prunes."""
