@@ -5,7 +5,7 @@ import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { reasonOf } from "../shared/problem.js";
 import { Refresher } from "../shared/refresher.js";
-import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-head.js";
+import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-query.js";
 import { LoadedRows } from "./loaded-rows.js";
 import { newer, withFates, withTexts } from "./rows.js";
 import { FIRST } from "./viewport.js";
@@ -96,13 +96,13 @@ export class Listing {
   }
 
   /** Shows what the reader chose. Under a plan the address names a choice of all messages, too, so that
-   * the plan's changes do not replace it. @param {Partial<import("./list-head.js").Query>} change
+   * the plan's changes do not replace it. @param {Partial<import("./list-query.js").Query>} change
    * @param {typeof address.write} [keep] */
   change(change, keep = address.step) {
     this.#show({ ...this.query, ...change }, keep, this.#isPlanning);
   }
 
-  /** @param {import("./list-head.js").Query} query @param {typeof address.write} [keep]
+  /** @param {import("./list-query.js").Query} query @param {typeof address.write} [keep]
    * @param {boolean} [isChosen] under a plan */
   #show(query, keep = address.write, isChosen = false) {
     this.query = query;

@@ -5,7 +5,7 @@ import { api } from "../shared/api.js";
 import { reasonOf } from "../shared/problem.js";
 import { toastError } from "../shared/toast.js";
 import { messagesByNumber } from "./by-number.js";
-import { NO_ROWS } from "./list-head.js";
+import { NO_ROWS } from "./list-query.js";
 
 export class PickedRows {
   /** Open rows with their messages, the error, or null while reading.

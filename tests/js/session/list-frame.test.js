@@ -1,10 +1,35 @@
-// static/session/list-foot.js: what the message list says besides its rows.
+// static/session/list-frame.js: what the message list says besides its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { listFoot, pill, selection } from "../../../static/session/list-foot.js";
-import { EVERYTHING } from "../../../static/session/list-head.js";
+import { listFoot, listHead, pill, selection } from "../../../static/session/list-frame.js";
+import { EVERYTHING } from "../../../static/session/list-query.js";
 import { message } from "../builders.js";
 import { markup } from "../markup.js";
+
+describe("the chips", () => {
+  it("have counts, and are left out at zero", () => {
+    const counts = { all: 9, kept: 4, protected: 2, goes: 0, shortened: 0, out: 3, errors: 0 };
+    const text = markup(listHead({ ...EVERYTHING, fate: "errors" }, counts, []));
+    const names = [...text.matchAll(/data-name="(\w+)" aria-pressed="(\w+)"/g)].map((m) => [m[1], m[2]]);
+    assert.deepEqual(names, [
+      ["all", "false"],
+      ["protected", "false"],
+      ["errors", "true"],
+      ["out", "false"],
+    ]);
+  });
+  it("name the shown range, with a button that shows all", () => {
+    assert.match(
+      markup(listHead({ ...EVERYTHING, from: "20", to: "35" }, undefined, [])),
+      /no-range[\s\S]*>20–35</,
+    );
+    assert.doesNotMatch(markup(listHead(EVERYTHING, undefined, [])), /no-range/);
+  });
+  it("add up the changes of a plan", () => {
+    const counts = { all: 9, goes: 2, shortened: 3 };
+    assert.match(markup(listHead(EVERYTHING, counts, [])), /Changes<span class="count">5</);
+  });
+});
 
 describe("the pill", () => {
   it("counts the waiting messages", () => {

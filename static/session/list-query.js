@@ -1,9 +1,5 @@
-// The head of the message list as markup: filters, search and order, which are part of the page's address.
+// The query of the message list: filter, search and order, which are part of the page's address.
 import * as address from "../shared/address.js";
-import { number } from "../shared/format.js";
-import { html } from "../shared/html.js";
-import { icon } from "../shared/icons.js";
-import { optionElements } from "../shared/session-parts.js";
 import { ROLE_OPTIONS } from "../shared/words.js";
 
 /** The messages that a list shows; `from` and `to` are the numbers of its first and last message, empty
@@ -11,7 +7,7 @@ import { ROLE_OPTIONS } from "../shared/words.js";
  * to: string, sort: string }} Query */
 
 /** @type {[string, string][]} */
-const FILTERS = [
+export const FILTERS = [
   ["all", "All"],
   ["changes", "Changes"],
   ["goes", "Goes"],
@@ -21,7 +17,7 @@ const FILTERS = [
   ["out", "Out"],
 ];
 /** @type {[string, string][]} */
-const SORTS = [
+export const SORTS = [
   ["newest", "Newest first"],
   ["oldest", "Oldest first"],
   ["tokens", "Most tokens first"],
@@ -73,44 +69,4 @@ export const namesAll = (search) => address.read(search, { show: "" }).show === 
 export function keepQuery({ fate, q, ...rest }, keep, names = false) {
   const defaults = { ...DEFAULTS, ...NO_ROWS, ...(names ? { show: "" } : {}) };
   keep({ show: fate, find: q, ...rest, ...NO_ROWS }, defaults);
-}
-
-/** @param {Query} query @param {Partial<Record<string, number>> | undefined} counts
- * @param {string[]} tools */
-export function listHead(query, counts, tools) {
-  const changes = counts && (counts.goes ?? 0) + (counts.shortened ?? 0);
-  /** @type {Partial<Record<string, number>>} */
-  const numbers = { ...counts, changes };
-  const named = [...new Set([...tools, query.tool])].filter(Boolean);
-  /** @type {[string, string][]} */
-  const choices = [["", "All tools"], ...named.map((name) => /** @type {[string, string]} */ ([name, name]))];
-  return html`<header class="list-head">
-    <h2>Messages</h2>
-    <div class="chips" role="group" aria-label="Show">
-      ${rangeChip(query)} ${FILTERS.map(([name, label]) => chip(query, name, label, numbers[name]))}
-    </div>
-    <div class="list-tools">
-      <input type="search" name="q" .value=${query.q} placeholder="Find" aria-label="Find in messages"
-        autocomplete="off" spellcheck="false">
-      <select name="tool" aria-label="Tool">${optionElements(choices, query.tool)}</select>
-      <select name="role" aria-label="Role">${optionElements(ROLE_OPTIONS, query.role)}</select>
-      <select name="sort" aria-label="Sort">${optionElements(SORTS, query.sort)}</select>
-    </div>
-  </header>`;
-}
-
-/** The part of the session that the list shows, with a way back to all of it. @param {Query} query */
-function rangeChip({ from, to }) {
-  if (!from && !to) return "";
-  const words = `${number(Number(from || 1))}–${to ? number(Number(to)) : "…"}`;
-  return html`<button class="chip" data-act="no-range" aria-label="Messages ${words}: show all again"
-    >${words}${icon("close")}</button>`;
-}
-
-/** @param {Query} query @param {string} name @param {string} label @param {number | undefined} count */
-function chip(query, name, label, count) {
-  const pressed = query.fate === name;
-  if (count === 0 && !pressed && name !== "all") return "";
-  return html`<button class="chip" data-act="filter" data-name=${name} aria-pressed=${pressed}
-    >${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
 }
