@@ -14,8 +14,8 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { Refresher } from "../shared/refresher.js";
 import { tokenCount } from "../shared/session-parts.js";
 import { toastError } from "../shared/toast.js";
+import { canDrop, canShorten, withFates } from "./message-facts.js";
 import { panelText } from "./message-row.js";
-import { canDrop, canShorten, withFates } from "./rows.js";
 
 /** @typedef {"drop" | "shorten"} Kind */
 

@@ -7,7 +7,7 @@ import { READING } from "../shared/problem.js";
 import { optionElements } from "../shared/session-parts.js";
 import { ROLE_OPTIONS } from "../shared/words.js";
 import { FILTERS, isNarrowed, SORTS } from "./list-query.js";
-import { canDrop, canShorten } from "./rows.js";
+import { canDrop, canShorten } from "./message-facts.js";
 
 /** @typedef {import("./list-query.js").Query} Query */
 

@@ -7,7 +7,7 @@ import { reasonOf } from "../shared/problem.js";
 import { Refresher } from "../shared/refresher.js";
 import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-query.js";
 import { LoadedRows } from "./loaded-rows.js";
-import { newer, withFates, withTexts } from "./rows.js";
+import { newer, withFates, withTexts } from "./message-facts.js";
 import { FIRST } from "./viewport.js";
 
 /** Filters whose rows depend on a plan. */

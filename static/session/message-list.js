@@ -20,9 +20,9 @@ import { toastError } from "../shared/toast.js";
 import { listFoot, listHead, pill, selection } from "./list-frame.js";
 import { CHANGES, EVERYTHING, isSame, NO_ROWS, queryOf } from "./list-query.js";
 import { Listing } from "./listing.js";
+import { bracketOf, canDrop, canShorten } from "./message-facts.js";
 import { messageDetail, messageRow, rowToCome } from "./message-row.js";
 import { PickedRows } from "./picked-rows.js";
-import { bracketOf, canDrop, canShorten } from "./rows.js";
 import { Viewport } from "./viewport.js";
 
 const IN_PLAN = "Message, and its fate in the plan";

@@ -14,7 +14,7 @@ import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { plainText, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { fateName, plainReason, signalName, strategyName, weighsMentions } from "../shared/words.js";
-import { canDrop, canShorten, roleOf } from "./rows.js";
+import { canDrop, canShorten, roleOf } from "./message-facts.js";
 
 /** One part of a message. @typedef {{ type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" |
  * "file", text?: string, opaque_chars?: number, name?: string, arguments?: string, is_error?: boolean, kind?:

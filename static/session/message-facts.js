@@ -1,4 +1,5 @@
-// The rows of the message list: new ones, groups of a call with its results, and possible actions. Pure.
+// Facts that the session page derives from messages: new ones, groups of a call with its results, possible
+// actions, and fates to keep. Pure.
 
 /** The part of a row in the bracket around its call and results: start, mid, end or none.
  * @param {Api.Message | undefined} above @param {Api.Message} message

@@ -1,7 +1,14 @@
-// static/session/rows.js: what the message list does with its rows.
+// static/session/message-facts.js: what can be said of messages and done with them.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { bracketOf, canDrop, canShorten, newer, withFates, withTexts } from "../../../static/session/rows.js";
+import {
+  bracketOf,
+  canDrop,
+  canShorten,
+  newer,
+  withFates,
+  withTexts,
+} from "../../../static/session/message-facts.js";
 import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
