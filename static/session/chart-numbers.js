@@ -1,6 +1,7 @@
 // The numbers of the chart, from a timeline. Pure.
 
 /** @typedef {Api.Timeline["points"][number]} Point */
+/** The horizontal axis. @typedef {"time" | "messages"} Axis */
 
 /** A pause above this share of the whole time leaves too little room for the rest. */
 const DEAD_TIME = 0.5;
@@ -34,7 +35,7 @@ export function prefersTime(points) {
 /** The points from the first with a known total. Tokens outside the transcript are sent with every call; a
  * total far below them was counted before the first usage report, and would look like a jump.
  * @param {Point[]} points @param {number} unseen tokens that are not in the transcript */
-export function known(points, unseen) {
+export function fromFirstTotal(points, unseen) {
   const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) * 2 >= unseen);
   return first > 0 ? points.slice(first) : points;
 }
@@ -43,7 +44,7 @@ export function known(points, unseen) {
 const isApart = (point) => !!point && point.agent !== null && point.agent !== point.pruned;
 
 /** Returns whether the pruned view has ever differed from the agent's context. @param {Point[]} points */
-export const differs = (points) => points.some(isApart);
+export const hasPrunedLine = (points) => points.some(isApart);
 
 /** The tokens of the pruned view where it differs from the agent's context, with the points where it leaves
  * that and comes back; null elsewhere, where its line would only cover the edge of the areas.
@@ -52,38 +53,41 @@ export const prunedLine = (points) =>
   points.map((point, i) => (points.slice(Math.max(0, i - 1), i + 2).some(isApart) ? point.pruned : null));
 
 /** The x value of each point: seconds, or the number of its message. @param {Point[]} points
- * @param {boolean} time */
-export function across(points, time) {
-  const first = points.find((point) => point.at)?.at;
-  let before = time && first ? Date.parse(first) / 1000 : 0;
+ * @param {Axis} axis */
+export function xValues(points, axis) {
+  const xOf = axis === "time" ? secondsOf : (/** @type {Point} */ { number }) => number;
+  let last = points.map(xOf).find(Number.isFinite) ?? 0;
   return points.map((point) => {
-    const at = time && point.at ? Date.parse(point.at) / 1000 : Number.NaN;
+    const x = xOf(point);
     // An agent may return to an earlier message: the line continues where it is.
-    before = Math.max(before, time ? (Number.isFinite(at) ? at : before) : point.number);
-    return before;
+    if (x > last) last = x;
+    return last;
   });
 }
+
+/** The moment of a point or a change; NaN where it has none. @param {{ at: string | null }} it */
+const secondsOf = ({ at }) => Date.parse(at ?? "") / 1000;
 
 /** The share of the chart's width in which the last values hold. */
 const LAST_SHARE = 0.01;
 
 /** The columns of the chart with a place after the last one, up to which its values hold: otherwise the step
  * there, as after an undo, would have no width. @param {number[]} places
- * @param {(number | null)[][]} values of each series @param {boolean} time
+ * @param {(number | null)[][]} values of each series @param {Axis} axis
  * @returns {[number[], ...(number | null)[][]]} */
-export function ended(places, values, time) {
+export function withEnd(places, values, axis) {
   const [first, last] = [places[0], places.at(-1)];
   if (first === undefined || last === undefined || places.length === 1) return [places, ...values];
-  const end = last + Math.max((last - first) * LAST_SHARE, time ? 0 : 1);
+  const end = last + Math.max((last - first) * LAST_SHARE, axis === "time" ? 0 : 1);
   return [[...places, end], ...values.map((column) => [...column, column.at(-1) ?? null])];
 }
 
 /** The x value of a change: its moment, or its message where it has none; the nearest end if outside.
  * @param {{ at: string | null, number: number | null }} change @param {Point[]} points
- * @param {ArrayLike<number>} places of the points @param {boolean} time */
-export function placeOf({ at, number }, points, places, time) {
+ * @param {ArrayLike<number>} places of the points @param {Axis} axis */
+export function xOfChange({ at, number }, points, places, axis) {
   const [first, last] = [places[0] ?? 0, places[places.length - 1] ?? 0];
-  const moment = time ? Date.parse(at ?? "") / 1000 : number;
+  const moment = axis === "time" ? secondsOf({ at }) : number;
   if (moment !== null && Number.isFinite(moment)) return Math.min(Math.max(moment, first), last);
   if (number === null) return null;
   const after = points.findIndex((point) => point.number >= number);
@@ -122,7 +126,7 @@ const [MARK, ASIDE, FIRST] = [1.5, 6, 0.75];
 
 /** Moves marks to the left where they would cover each other. Of marks at one place the last stays there.
  * @param {(number | null)[]} places in pixels @param {number} rem the pixels of a unit */
-export function apart(places, rem) {
+export function spreadMarks(places, rem) {
   const moved = [...places];
   let next = Number.POSITIVE_INFINITY;
   for (const [place, i] of places

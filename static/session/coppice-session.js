@@ -453,7 +453,7 @@ class CoppiceSession extends CoppiceElement {
         ${bars(session, this.#cost)}
         <section class="panel chart-panel" aria-label="Chart of the tokens">
           <token-chart unseen=${unseenOf(session)}
-            ?estimated=${certaintyOfParts(session.pruned) === "estimated"}></token-chart>
+            certainty=${certaintyOfParts(session.pruned)}></token-chart>
         </section>
       </div>
       <nav class="side-openers" aria-label="Panels">

@@ -1,4 +1,4 @@
-// <token-chart estimated unseen="12400"></token-chart>
+// <token-chart certainty="estimated" unseen="12400"></token-chart>
 //
 // Tokens over time or over messages, stacked by region: of the agent's context if there is one, with the
 // pruned view as a line where it differs; the target as a dotted line, prunes ▼ and compactions ◆ as named
@@ -16,18 +16,18 @@ import { eventWords } from "../shared/prune-words.js";
 import { mainGauge } from "../shared/session-facts.js";
 import { ACTORS, CHANGES, changeOf } from "../shared/words.js";
 import {
-  across,
-  apart,
-  differs,
-  ended,
+  fromFirstTotal,
+  hasPrunedLine,
   hasTime,
-  known,
-  placeOf,
   prefersTime,
   prunedLine,
+  spreadMarks,
   stacked,
   steepest,
   timeLabels,
+  withEnd,
+  xOfChange,
+  xValues,
 } from "./chart-numbers.js";
 
 /** A shorter drag, in pixels, is a click. */
@@ -40,7 +40,7 @@ const SHOWN_EVENTS = 2;
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
 
 export class TokenChart extends CoppiceElement {
-  static observedAttributes = ["estimated"];
+  static observedAttributes = ["certainty"];
 
   /** @type {Api.Timeline | null} */
   #value = null;
@@ -48,9 +48,11 @@ export class TokenChart extends CoppiceElement {
   #shown = null;
   /** @type {uPlot | null} */
   #plot = null;
-  #drawn = "";
+  /** All that a plot keeps from its first draw, as text: a change of it takes a new plot. */
+  #shape = "";
   #failure = "";
-  #axis = recall("chart-axis");
+  /** The axis that the reader chose; null to choose by the points. */
+  #chosenAxis = recall("chart-axis");
   /** The positions of the marks, in pixels from the left of the chart. @type {(number | null)[]} */
   #places = [];
   /** The pixels of the reader's font size, which the text of the chart follows. */
@@ -91,16 +93,18 @@ export class TokenChart extends CoppiceElement {
     this.requestUpdate();
   }
 
-  get #overTime() {
+  /** The axis that is drawn. @returns {import("./chart-numbers.js").Axis} */
+  get #axis() {
     const points = this.#value?.points ?? [];
-    return this.#axis ? this.#axis === "time" && hasTime(points) : prefersTime(points);
+    const isTime = this.#chosenAxis ? this.#chosenAxis === "time" && hasTime(points) : prefersTime(points);
+    return isTime ? "time" : "messages";
   }
 
   start() {
     this.actions({
       axis: (target) => {
-        this.#axis = target.dataset.axis ?? "time";
-        remember("chart-axis", this.#axis);
+        this.#chosenAxis = target.dataset.axis ?? "time";
+        remember("chart-axis", this.#chosenAxis);
         this.requestUpdate();
       },
       "chart-message": ({ dataset }) => this.emit("chart-message", { number: Number(dataset.number) }),
@@ -109,7 +113,7 @@ export class TokenChart extends CoppiceElement {
     resized.observe(this);
     this.life.addEventListener("abort", () => resized.disconnect());
     const recolour = () => {
-      this.#drawn = "";
+      this.#shape = "";
       this.requestUpdate();
     };
     this.listen(document, "coppice:theme", recolour);
@@ -120,7 +124,7 @@ export class TokenChart extends CoppiceElement {
   stop() {
     this.#plot?.destroy();
     this.#plot = null;
-    this.#drawn = "";
+    this.#shape = "";
   }
 
   #resize() {
@@ -131,14 +135,9 @@ export class TokenChart extends CoppiceElement {
       this.#plot.setSize({ width, height });
   }
 
-  /** The certainty of the tokens. */
-  get #certainty() {
-    return this.hasAttribute("estimated") ? "estimated" : "";
-  }
-
   /** True where the pruned view has a line of its own. */
   get #hasLine() {
-    return differs(this.#shown?.points ?? []);
+    return hasPrunedLine(this.#shown?.points ?? []);
   }
 
   /** The height available to the chart, which a taller neighbour stretches. */
@@ -150,12 +149,12 @@ export class TokenChart extends CoppiceElement {
     const value = this.#value;
     const unseen = Number(this.getAttribute("unseen") ?? 0);
     const rem = rootPixels();
-    if (rem !== this.#rem) this.#drawn = "";
+    if (rem !== this.#rem) this.#shape = "";
     this.#rem = rem;
-    this.#shown = value && { ...value, points: known(value.points, unseen) };
+    this.#shown = value && { ...value, points: fromFirstTotal(value.points, unseen) };
     if (!this.#shown?.points.length) this.stop();
     super.update();
-    if (this.#shown?.points.length) this.#draw(this.#shown, this.#overTime, this.#hasLine);
+    if (this.#shown?.points.length) this.#draw(this.#shown);
   }
 
   template() {
@@ -173,7 +172,7 @@ export class TokenChart extends CoppiceElement {
       <figcaption class="chart-foot">
         ${this.#legend(timeline)}
         <span class="chart-at" aria-hidden="true"></span>
-        <span class="segmented" role="group" aria-label="Horizontal axis">${this.#axes(timeline)}</span>
+        <span class="segmented" role="group" aria-label="Horizontal axis">${this.#axisButtons(timeline)}</span>
       </figcaption>
       ${this.#steps(timeline)}
       ${this.#aftermaths(timeline)}
@@ -182,10 +181,10 @@ export class TokenChart extends CoppiceElement {
 
   /** The marks above the chart. @param {Api.Timeline} timeline */
   #marks({ changes }) {
-    const places = apart(this.#places, this.#rem);
+    const places = spreadMarks(this.#places, this.#rem);
     return html`<ul class="chart-marks">${changes.map((mark, i) => {
       const at = places[i];
-      const words = markWords(mark, this.#certainty);
+      const words = markWords(mark, this.certainty);
       return html`<li .style=${at === null || at === undefined ? "" : `left:${at}px`}>
         <button class="bare mark" data-act="chart-message" data-number=${mark.number ?? 1}
           data-mark=${mark.kind} aria-label=${words} title=${words}>${changeOf(mark.kind).mark}</button>
@@ -225,7 +224,7 @@ export class TokenChart extends CoppiceElement {
       ({ number: at, label, tokens: added }) =>
         html`<button class="chip" data-act="chart-message" data-number=${at} title="Message ${number(at)}"
           ><span class="mono">${label}</span
-          ><span class="num">${gain(added, this.#certainty)}</span></button>`,
+          ><span class="num">${gain(added, this.certainty)}</span></button>`,
     )}</div>`;
   }
 
@@ -247,11 +246,11 @@ export class TokenChart extends CoppiceElement {
   }
 
   /** @param {Api.Timeline} timeline */
-  #axes({ points }) {
-    const [time, timed] = [this.#overTime, hasTime(points)];
-    return html`<button data-act="axis" data-axis="time" aria-pressed=${time} ?disabled=${!timed}
-        title=${timed ? "" : "All messages came at once"}>Time</button>
-      <button data-act="axis" data-axis="messages" aria-pressed=${!time}>Messages</button>`;
+  #axisButtons({ points }) {
+    const [isTime, hasTimes] = [this.#axis === "time", hasTime(points)];
+    return html`<button data-act="axis" data-axis="time" aria-pressed=${isTime} ?disabled=${!hasTimes}
+        title=${hasTimes ? "" : "All messages came at once"}>Time</button>
+      <button data-act="axis" data-axis="messages" aria-pressed=${!isTime}>Messages</button>`;
   }
 
   /** @param {Api.Timeline} timeline */
@@ -259,64 +258,87 @@ export class TokenChart extends CoppiceElement {
     const last = points.at(-1);
     if (!last) return "No tokens yet";
     const now = `${number(last.agent ?? last.pruned ?? 0)} of ${number(limit)}`;
-    const axis = this.#overTime ? "time" : "messages";
-    return `Tokens over ${axis}, ${number(points.length)} points, now ${now}, target ${number(target)}`;
+    return `Tokens over ${this.#axis}, ${number(points.length)} points, now ${now}, target ${number(target)}`;
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both */
-  #draw(timeline, time, both) {
-    const data = this.#data(timeline, time, both);
+  /** @param {Api.Timeline} timeline */
+  #draw(timeline) {
+    const data = this.#data(timeline);
     const { points, changes, target, limit, regions } = timeline;
-    const shape = JSON.stringify([points.length === 1, time, both, target, limit, changes, regions]);
-    if (this.#plot && shape === this.#drawn) return this.#plot.setData(data);
+    const shape = [points.length === 1, this.#axis, this.#hasLine, target, limit, changes, regions];
+    if (this.#plot && JSON.stringify(shape) === this.#shape) return this.#plot.setData(data);
     this.#plot?.destroy();
     const holder = /** @type {HTMLElement} */ (this.querySelector(".chart-canvas"));
     holder.replaceChildren();
-    this.#drawn = shape;
-    this.#plot = new uPlot(this.#options(timeline, time, both), data, holder);
+    this.#shape = JSON.stringify(shape);
+    this.#plot = new uPlot(this.#options(timeline), data, holder);
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both
-   * @returns {uPlot.AlignedData} */
-  #data({ points, regions }, time, both) {
+  /** @param {Api.Timeline} timeline @returns {uPlot.AlignedData} */
+  #data({ points, regions }) {
     const pruned = prunedLine(points);
-    const line = both ? [pruned, pruned] : []; // its halo, and itself
-    return ended(across(points, time), [...stacked(points, regions.length), ...line], time);
+    const line = this.#hasLine ? [pruned, pruned] : []; // its halo, and itself
+    return withEnd(xValues(points, this.#axis), [...stacked(points, regions.length), ...line], this.#axis);
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} both
-   * @returns {uPlot.Options} */
-  #options(timeline, time, both) {
+  /** @param {Api.Timeline} timeline @returns {uPlot.Options} */
+  #options(timeline) {
     const names = timeline.regions.flatMap((name) => [`--r-${name}`, `--r-${name}-e`]);
     const own = ["--muted", "--line", "--accent", "--text", "--warn", "--surface"];
     const colours = resolved(this, [...own, ...names]);
     /** @param {string} name */
     const colour = (name) => colours.get(name) ?? "";
     const top = this.#top(timeline);
-    const [text, warn, accent, ground] = ["--text", "--warn", "--accent", "--surface"].map(colour);
-    const marks = { text, warn, accent, ground };
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: this.#height,
       padding: [0.875 * this.#rem, 1.75 * this.#rem, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
-      scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
-      series: seriesOf(timeline, both, colour),
-      axes: axesOf(
-        time,
-        getComputedStyle(this).fontFamily,
-        this.#rem,
-        colour,
-        () => this.#pointAt(Infinity)?.number ?? 0,
-      ),
+      scales: {
+        x: { time: this.#axis === "time" },
+        y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] },
+      },
+      series: seriesOf(timeline, this.#hasLine, colour),
+      axes: this.#axes(colour),
       hooks: {
-        draw: [(plot) => this.#drawMarks(plot, timeline, time, marks)],
+        draw: [(plot) => this.#drawMarks(plot, colour)],
         setCursor: [(plot) => this.#showValues(plot)],
         setSelect: [(plot) => this.#emitRange(plot)],
         ready: [(plot) => this.listen(plot.over, "click", () => this.#emitMessage(plot))],
       },
     };
+  }
+
+  /** @param {(name: string) => string} colour @returns {uPlot.Axis[]} */
+  #axes(colour) {
+    const [rem, isTime] = [this.#rem, this.#axis === "time"];
+    const line = colour("--line");
+    const axis = {
+      stroke: colour("--muted"),
+      font: `${0.6875 * rem}px ${getComputedStyle(this).fontFamily}`,
+      ticks: { stroke: line, width: 1, size: 4 },
+    };
+    /** @param {number} tick the number of a message */
+    const whole = (tick) =>
+      Number.isInteger(tick) && tick <= (this.#pointAt(Infinity)?.number ?? 0) ? number(tick) : "";
+    return [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 1.75 * rem,
+        space: 5.625 * rem,
+        values: (_, ticks) => (isTime ? timeLabels(ticks, Date.now()) : ticks.map(whole)),
+      },
+      {
+        ...axis,
+        size: 2.875 * rem,
+        grid: { stroke: line, width: 1 },
+        ticks: { show: false },
+        values: (_, ticks) => ticks.map((t) => compact(t)),
+        space: 1.75 * rem,
+      },
+    ];
   }
 
   /** The point with this index; the last one for the end of the chart, where it still holds.
@@ -350,9 +372,11 @@ export class TokenChart extends CoppiceElement {
     return most > target * 0.35 ? target * 1.06 : most;
   }
 
-  /** @param {uPlot} plot @param {Api.Timeline} timeline @param {boolean} time
-   * @param {Record<"text" | "warn" | "accent" | "ground", string>} look */
-  #drawMarks(plot, timeline, time, look) {
+  /** Draws the target and the lines of the changes, and notes where their marks belong.
+   * @param {uPlot} plot @param {(name: string) => string} colour */
+  #drawMarks(plot, colour) {
+    const timeline = this.#shown;
+    if (!timeline) return;
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
     ctx.save();
@@ -362,23 +386,22 @@ export class TokenChart extends CoppiceElement {
     ctx.rect(bbox.left - aside, bbox.top - above, bbox.width + 2 * aside, bbox.height + above);
     ctx.clip();
     const y = Math.round(plot.valToPos(timeline.target, "y", true));
-    ctx.strokeStyle = look.text;
+    ctx.strokeStyle = colour("--text");
     ctx.lineWidth = ratio;
     ctx.setLineDash([2 * ratio, 3 * ratio]);
     stroke(ctx, bbox.left, y, bbox.left + bbox.width, y);
     ctx.setLineDash([]);
     const drawn = plot.data[0].slice(0, timeline.points.length); // without the end
-    const places = timeline.changes.map((mark) => {
-      const at = placeOf(mark, timeline.points, drawn, time);
+    const places = timeline.changes.map((change) => {
+      const at = xOfChange(change, timeline.points, drawn, this.#axis);
       if (at === null) return null;
       const x = Math.round(plot.valToPos(at, "x", true));
-      const tone = changeOf(mark.kind).byAgent ? look.warn : look.accent;
-      for (const [width, colour] of /** @type {const} */ ([
-        [5, look.ground],
-        [1, tone],
+      for (const [width, name] of /** @type {const} */ ([
+        [5, "--surface"],
+        [1, changeOf(change.kind).byAgent ? "--warn" : "--accent"],
       ])) {
         ctx.lineWidth = width * ratio;
-        ctx.strokeStyle = colour;
+        ctx.strokeStyle = colour(name);
         stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
       }
       return Math.round(x / ratio);
@@ -394,14 +417,14 @@ export class TokenChart extends CoppiceElement {
     const place = this.querySelector(".chart-at");
     if (!place) return;
     const point = this.#pointAt(plot.cursor.idx);
-    const both = point && differs([point]);
+    const both = point && hasPrunedLine([point]);
     const words = point
       ? [
           `#${number(point.number)}`,
           timeOfDay(point.at, Date.now()),
-          point.cause && `${point.cause.label} ${gain(point.cause.tokens, this.#certainty)}`,
-          both && `agent ${tokens(point.agent ?? 0, this.#certainty)}`,
-          `${both ? "pruned " : ""}${tokens(point.pruned, this.#certainty)}`,
+          point.cause && `${point.cause.label} ${gain(point.cause.tokens, this.certainty)}`,
+          both && `agent ${tokens(point.agent ?? 0, this.certainty)}`,
+          `${both ? "pruned " : ""}${tokens(point.pruned, this.certainty)}`,
         ]
       : [];
     place.textContent = words.filter(Boolean).join(" · ");
@@ -449,9 +472,9 @@ function resolved(host, names) {
 
 /** The regions from the top down, and the line of the pruned view, with a halo in the colour of the ground,
  * because its own is too close to those of some regions.
- * @param {Api.Timeline} timeline @param {boolean} both @param {(name: string) => string} colour
+ * @param {Api.Timeline} timeline @param {boolean} hasLine @param {(name: string) => string} colour
  * @returns {uPlot.Series[]} */
-function seriesOf({ points, regions }, both, colour) {
+function seriesOf({ points, regions }, hasLine, colour) {
   /** @param {string} fill */
   const look = (fill) => ({ paths: STEPS, points: { show: points.length === 1, size: 7, fill } });
   const areas = [...regions].reverse().map((name) => ({
@@ -462,39 +485,8 @@ function seriesOf({ points, regions }, both, colour) {
   }));
   const accent = colour("--accent");
   const halo = { stroke: colour("--surface"), width: 6, paths: STEPS, points: { show: false } };
-  const line = both ? [halo, { stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : [];
+  const line = hasLine ? [halo, { stroke: accent, width: 2, dash: [6, 3], ...look(accent) }] : [];
   return [{}, ...areas, ...line];
-}
-
-/** @param {boolean} time @param {string} family of the font @param {number} rem pixels
- * @param {(name: string) => string} colour @param {() => number} last the number of the last message
- * @returns {uPlot.Axis[]} */
-function axesOf(time, family, rem, colour, last) {
-  const line = colour("--line");
-  const axis = {
-    stroke: colour("--muted"),
-    font: `${0.6875 * rem}px ${family}`,
-    ticks: { stroke: line, width: 1, size: 4 },
-  };
-  /** @param {number} tick the number of a message */
-  const whole = (tick) => (Number.isInteger(tick) && tick <= last() ? number(tick) : "");
-  return [
-    {
-      ...axis,
-      grid: { show: false },
-      size: 1.75 * rem,
-      space: 5.625 * rem,
-      values: (_, ticks) => (time ? timeLabels(ticks, Date.now()) : ticks.map(whole)),
-    },
-    {
-      ...axis,
-      size: 2.875 * rem,
-      grid: { stroke: line, width: 1 },
-      ticks: { show: false },
-      values: (_, ticks) => ticks.map((t) => compact(t)),
-      space: 1.75 * rem,
-    },
-  ];
 }
 
 customElements.define("token-chart", TokenChart);

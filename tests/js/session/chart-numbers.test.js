@@ -2,19 +2,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-  across,
-  apart,
-  differs,
-  ended,
+  fromFirstTotal,
+  hasPrunedLine,
   hasTime,
-  known,
   largestGap,
-  placeOf,
   prefersTime,
   prunedLine,
+  spreadMarks,
   stacked,
   steepest,
   timeLabels,
+  withEnd,
+  xOfChange,
+  xValues,
 } from "../../../static/session/chart-numbers.js";
 
 /** @param {number} number @param {string | null} at @param {number} [agent] */
@@ -30,8 +30,11 @@ const [noon, later, evening] = ["2026-01-01T12:00:00Z", "2026-01-01T12:00:10Z", 
 
 describe("the line of the pruned view", () => {
   it("is drawn where it has differed from the agent's context", () => {
-    assert.equal(differs([{ ...point(1, noon), agent: null }, point(2, later)]), false);
-    assert.equal(differs([point(1, noon), { ...point(2, later), pruned: 40 }, point(3, evening)]), true);
+    assert.equal(hasPrunedLine([{ ...point(1, noon), agent: null }, point(2, later)]), false);
+    assert.equal(
+      hasPrunedLine([point(1, noon), { ...point(2, later), pruned: 40 }, point(3, evening)]),
+      true,
+    );
   });
   it("leaves the areas and comes back to them, and is not drawn along them", () => {
     const points = [1, 2, 3, 4, 5, 6, 7].map((n) => point(n, null, 100 * n));
@@ -73,11 +76,11 @@ describe("the scale of time", () => {
     assert.equal(hasTime(times.map((at, i) => point(i, at))), true);
   });
   it("continues where an agent returns to an earlier message", () => {
-    const [first, second, third] = across([point(1, noon), point(2, later), point(3, noon)], true);
+    const [first, second, third] = xValues([point(1, noon), point(2, later), point(3, noon)], "time");
     assert.deepEqual([Number(second) - Number(first), third], [10, second]);
   });
   it("is replaced by the numbers of messages", () =>
-    assert.deepEqual(across([point(4, noon), point(9, noon)], false), [4, 9]));
+    assert.deepEqual(xValues([point(4, noon), point(9, noon)], "messages"), [4, 9]));
 });
 
 describe("the line", () => {
@@ -85,35 +88,35 @@ describe("the line", () => {
     // X11
     const points = [point(1, noon, 11), point(2, later, 26_323), point(3, evening, 9_000)];
     assert.deepEqual(
-      known(points, 21_000).map((p) => p.number),
+      fromFirstTotal(points, 21_000).map((p) => p.number),
       [2, 3],
     );
   });
   it("is whole where everything is in the transcript, or no total is known yet", () => {
     const points = [point(1, noon, 11), point(2, later, 40)];
-    assert.equal(known(points, 0), points);
-    assert.equal(known(points, 900), points);
+    assert.equal(fromFirstTotal(points, 0), points);
+    assert.equal(fromFirstTotal(points, 900), points);
   });
 });
 
 describe("the last values", () => {
   it("have a width: that of a message, or of a part of the whole", () => {
-    assert.deepEqual(ended([1, 2], [[10, 30]], false), [
+    assert.deepEqual(withEnd([1, 2], [[10, 30]], "messages"), [
       [1, 2, 3],
       [10, 30, 30],
     ]);
-    assert.deepEqual(ended([0, 500], [[10, 30]], true)[0], [0, 500, 505]);
-    assert.deepEqual(ended([0, 500], [[10, 30]], false)[0], [0, 500, 505]);
+    assert.deepEqual(withEnd([0, 500], [[10, 30]], "time")[0], [0, 500, 505]);
+    assert.deepEqual(withEnd([0, 500], [[10, 30]], "messages")[0], [0, 500, 505]);
   });
   it("of a single point have none: it is drawn as one", () =>
-    assert.deepEqual(ended([1], [[10]], false), [[1], [10]]));
+    assert.deepEqual(withEnd([1], [[10]], "messages"), [[1], [10]]));
 });
 
 describe("the place of a change", () => {
   const points = [point(1, noon), point(4, later), point(9, evening)];
-  const places = across(points, true);
+  const places = xValues(points, "time");
   /** @param {string | null} at @param {number | null} number */
-  const placed = (at, number) => placeOf({ at, number }, points, places, true);
+  const placed = (at, number) => xOfChange({ at, number }, points, places, "time");
   it("is its moment on the scale of time, within the line", () => {
     assert.equal(placed(later, 9), places[1]);
     assert.equal(placed("2000-01-01T00:00:00Z", 1), places[0]);
@@ -125,8 +128,8 @@ describe("the place of a change", () => {
     assert.equal(placed(null, null), null);
   });
   it("is its message on the scale of messages", () => {
-    assert.equal(placeOf({ at: noon, number: 6 }, points, [1, 4, 9], false), 6);
-    assert.equal(placeOf({ at: noon, number: null }, points, [1, 4, 9], false), null);
+    assert.equal(xOfChange({ at: noon, number: 6 }, points, [1, 4, 9], "messages"), 6);
+    assert.equal(xOfChange({ at: noon, number: null }, points, [1, 4, 9], "messages"), null);
   });
 });
 
@@ -171,14 +174,14 @@ describe("the stack of regions", () => {
 
 describe("marks at one place", () => {
   it("stand beside each other, the last at its place", () => {
-    assert.deepEqual(apart([100, 400, 400, 410], 16), [100, 362, 386, 410]);
+    assert.deepEqual(spreadMarks([100, 400, 400, 410], 16), [100, 362, 386, 410]);
   });
 
   it("stay near it, and in their order whatever the order of the operations", () => {
-    assert.deepEqual(apart([300, null, 50, 50], 16), [300, null, 26, 50]);
-    assert.ok(apart(Array(5).fill(50), 16).every((place) => Number(place) >= 12));
-    assert.deepEqual(apart([4], 16), [4]);
-    assert.ok(apart(Array(50).fill(500), 16).every((place) => Number(place) >= 400));
+    assert.deepEqual(spreadMarks([300, null, 50, 50], 16), [300, null, 26, 50]);
+    assert.ok(spreadMarks(Array(5).fill(50), 16).every((place) => Number(place) >= 12));
+    assert.deepEqual(spreadMarks([4], 16), [4]);
+    assert.ok(spreadMarks(Array(50).fill(500), 16).every((place) => Number(place) >= 400));
   });
 });
 
