@@ -5,7 +5,7 @@
 // the learnings.
 import { focusOn } from "../shared/keys.js";
 import "./learning-proposals.js";
-import { read, step, write } from "../shared/address.js";
+import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
@@ -77,7 +77,7 @@ class CoppiceMemory extends ReadingElement {
       this.#proposed = event.detail.count;
       this.requestUpdate();
     });
-    this.listen(this, "kept", () => this.refresher.restart());
+    this.listen(this, "learnings-changed", () => this.refresher.restart());
     this.actions({
       kind: (target) => this.#show(/** @type {Kind} */ (target.dataset.name)),
       add: () => this.#add(),
@@ -88,7 +88,7 @@ class CoppiceMemory extends ReadingElement {
     });
     this.readAsTyped((text) => {
       this.#q = text;
-      write({ find: text }, DEFAULTS);
+      address.write({ find: text }, DEFAULTS);
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ { key, target }) => {
       const row = target instanceof Element && target.closest(".hit")?.querySelector('[name="edited"]');
@@ -99,7 +99,7 @@ class CoppiceMemory extends ReadingElement {
 
   /** Takes the choices in the address. */
   #recall() {
-    const { kind, find } = read(location.search, DEFAULTS);
+    const { kind, find } = address.read(location.search, DEFAULTS);
     this.#kind = kind === "learnings" ? "learnings" : "memories";
     this.#q = find;
   }
@@ -113,7 +113,7 @@ class CoppiceMemory extends ReadingElement {
   /** @param {Kind} kind */
   #show(kind) {
     this.#kind = kind;
-    step({ kind }, DEFAULTS);
+    address.step({ kind }, DEFAULTS);
     this.#showAgain();
   }
 

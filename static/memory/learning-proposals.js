@@ -2,7 +2,7 @@
 //
 // Decisions, preferences and facts from the last turn of recently active sessions, each with a link to
 // its message. One click keeps or dismisses one; both can be undone. Emits `proposals` {count} after each
-// reading, and `kept` when one is kept.
+// read, and `learnings-changed` after each of these acts.
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
@@ -73,7 +73,7 @@ export class LearningProposals extends ReadingElement {
   }
 
   #changed() {
-    this.emit("kept");
+    this.emit("learnings-changed");
     return this.refresher.restart();
   }
 

@@ -1,7 +1,7 @@
 // <widget-page></widget-page>
 //
 // Shows the widget for a session of the reader's choice, and what another site needs to embed it.
-import { read, step } from "../shared/address.js";
+import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { html } from "../shared/html.js";
@@ -30,7 +30,7 @@ class WidgetPage extends ReadingElement {
   #chosen = this.#inAddress;
 
   get #inAddress() {
-    return read(location.search, DEFAULTS).session;
+    return address.read(location.search, DEFAULTS).session;
   }
 
   start() {
@@ -39,7 +39,7 @@ class WidgetPage extends ReadingElement {
     this.listen(this, "change", ({ target }) => {
       if (!(target instanceof HTMLSelectElement)) return;
       this.#chosen = target.value;
-      step({ session: this.#chosen }, DEFAULTS);
+      address.step({ session: this.#chosen }, DEFAULTS);
       this.requestUpdate();
     });
     this.listen(window, "popstate", () => {
