@@ -124,7 +124,7 @@ class CoppiceOverview extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {Partial<typeof DEFAULTS>} choice @param {typeof address.write} [keep] */
+  /** @param {Partial<typeof DEFAULTS>} choice @param {address.Keep} [keep] */
   #choose(choice, keep = address.step) {
     this.#choice = { ...this.#choice, ...choice };
     keep(this.#choice, DEFAULTS);

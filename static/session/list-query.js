@@ -64,7 +64,7 @@ export const ALL = { show: EVERYTHING.fate };
 export const namesAll = (search) => address.read(search, { show: "" }).show === ALL.show;
 
 /** Writes the choices into the address, and removes the messages that were open or selected there.
- * @param {Query} query @param {typeof address.write} keep @param {boolean} [names] true to name the choice of
+ * @param {Query} query @param {address.Keep} keep @param {boolean} [names] true to name the choice of
  * all messages, too */
 export function keepQuery({ fate, q, ...rest }, keep, names = false) {
   const defaults = { ...DEFAULTS, ...NO_ROWS, ...(names ? { show: "" } : {}) };

@@ -97,12 +97,12 @@ export class Listing {
 
   /** Shows what the reader chose. Under a plan the address names a choice of all messages, too, so that
    * the plan's changes do not replace it. @param {Partial<import("./list-query.js").Query>} change
-   * @param {typeof address.write} [keep] */
+   * @param {address.Keep} [keep] */
   change(change, keep = address.step) {
     this.#show({ ...this.query, ...change }, keep, this.#isPlanning);
   }
 
-  /** @param {import("./list-query.js").Query} query @param {typeof address.write} [keep]
+  /** @param {import("./list-query.js").Query} query @param {address.Keep} [keep]
    * @param {boolean} [isChosen] under a plan */
   #show(query, keep = address.write, isChosen = false) {
     this.query = query;

@@ -252,7 +252,7 @@ export class MessageList extends CoppiceElement {
   }
 
   /** Brings a message into view, and gives it the focus; a list that lacks it shows everything again.
-   * @param {number} messageNumber @param {typeof address.write} [keep]
+   * @param {number} messageNumber @param {address.Keep} [keep]
    * @returns {Promise<Api.Message | undefined>} */
   async #find(messageNumber, keep = address.step) {
     const listing = this.#listing;
@@ -271,7 +271,7 @@ export class MessageList extends CoppiceElement {
     return listing.rows.at(index);
   }
 
-  /** @param {string} id @param {typeof address.write} [keep] */
+  /** @param {string} id @param {address.Keep} [keep] */
   #toggle(id, keep = address.step) {
     this.#picked.toggle(id, this.#listing.rows.withId(id), keep);
   }

@@ -32,7 +32,7 @@ export class PickedRows {
     this.selected.clear();
   }
 
-  /** Writes the rows into the address. @param {typeof address.write} keep */
+  /** Writes the rows into the address. @param {address.Keep} keep */
   write(keep) {
     /** @param {Map<string, { number: number }>} rows */
     const text = (rows) => address.numbersText([...rows.values()].map((row) => row.number));
@@ -40,7 +40,7 @@ export class PickedRows {
   }
 
   /** Closes the row with this id, or opens the one of the message. @param {string} id
-   * @param {Api.Message | undefined} message @param {typeof address.write} keep */
+   * @param {Api.Message | undefined} message @param {address.Keep} keep */
   toggle(id, message, keep) {
     if (this.open.has(id)) {
       this.open.delete(id);

@@ -170,7 +170,7 @@ export class PlanPanel extends CoppiceElement {
     this.plan();
   }
 
-  /** Writes what is tried and the open folds into the address. @param {typeof address.write} keep */
+  /** Writes what is tried and the open folds into the address. @param {address.Keep} keep */
   #keep(keep) {
     keep(trialOf(this.#options, this.#folds), NO_TRIAL);
   }

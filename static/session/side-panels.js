@@ -19,7 +19,7 @@ function namedPanel() {
 }
 
 /** Writes the open panel into the address; what was tried in a plan goes with it.
- * @param {Tab | ""} panel @param {typeof address.write} keep @param {number} [aim] tokens to cut to */
+ * @param {Tab | ""} panel @param {address.Keep} keep @param {number} [aim] tokens to cut to */
 function keepPanel(panel, keep, aim) {
   const trial = panel === "plan" && aim === undefined ? {} : { ...NO_TRIAL, cut: String(aim ?? "") };
   keep({ panel, ...trial }, { panel: "", ...NO_TRIAL });

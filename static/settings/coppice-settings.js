@@ -218,7 +218,7 @@ class CoppiceSettings extends ReadingElement {
   }
 
   /** Shows the weights and keywords of a task type. @param {string} type
-   * @param {typeof address.write} [keep] */
+   * @param {address.Keep} [keep] */
   #show(type, keep = address.write) {
     this.#type = type;
     keep({ type }, DEFAULTS);

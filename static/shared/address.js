@@ -2,6 +2,9 @@
 // them. A choice made at once, as by a click, is a step that Back undoes; what is typed or slid replaces the
 // address in place. Choices at their default are left out. All but `write` and `step` are pure.
 
+/** `write` or `step`.
+ * @typedef {(values: Record<string, string>, defaults: Record<string, string>) => void} Keep */
+
 /** The most numbers that are read from one parameter of an address. */
 const MOST_NUMBERS = 1_000;
 
