@@ -27,10 +27,10 @@ const KNOWN = new Set([
   ...Object.values(SECTIONS).flatMap(([, , fields]) => fields.map(([name]) => name)),
 ]);
 
-/** A group of fields that the chosen strategy does not use, folded unless one of them is wrong.
- * @param {Form} form @param {string} path @param {string} heading @param {string} beside
+/** A group of fields that only strategies use that score whole messages. Under any other it is folded, unless
+ * one of its fields is wrong. @param {Form} form @param {string} path @param {string} heading @param {string} beside
  * @param {Html} fields */
-function unused(form, path, heading, beside, fields) {
+function scoreSection(form, path, heading, beside, fields) {
   if (weighsMessages(form.settings.strategy)) return section(heading, beside, fields);
   return html`<details class="panel group-box unused" ?open=${faultAt(form.faults, path, true) !== ""}>
     <summary>
@@ -78,19 +78,24 @@ function numberField(form, path, label, { limits = path, id = "", ...texts } = {
     aria-describedby=${ids} id=${id || nothing}>`;
 }
 
+/** The values that have sliders: their unit, for screen readers, and the highest where the server has none.
+ */
+const SLIDERS = { weights: { unit: "points", most: 100 }, roles: { unit: "rating", most: 1 } };
+
 /** @param {unknown} value */
 const rounded = (value) => (typeof value === "number" ? Math.round(value * 1000) / 1000 : value);
 
-/** A slider with a number field beside it. @param {Form} form @param {string} path @param {string} label
- * @param {Html} name @param {string} what the unit, for screen readers @param {string} limitName
- * @param {number} most */
-function slider(form, path, label, name, what, limitName, most) {
-  const { min = 0, max = most, step = most / 100 } = form.limits[limitName] ?? {};
+/** A slider for one value of the field `of`, with a number field beside it.
+ * @param {Form} form @param {"weights" | "roles"} of @param {string} path @param {string} label
+ * @param {Html} [shown] in place of the label */
+function slider(form, of, path, label, shown = label) {
+  const { unit, most } = SLIDERS[of];
+  const { min = 0, max = most, step = most / 100 } = form.limits[of] ?? {};
   return html`<div class="weight">
-    <label for="s-${path}">${name}</label>
+    <label for="s-${path}">${shown}</label>
     <input id="s-${path}" type="range" name=${path} min=${min} max=${max} step=${step}
       .value=${fieldValue(Number(valueAt(form.settings, path)) || 0)}>
-    ${numberField(form, path, `${label}, ${what}`, { limits: limitName })}${faultNote(form, path)}
+    ${numberField(form, path, `${label}, ${unit}`, { limits: of })}${faultNote(form, path)}
   </div>`;
 }
 
@@ -128,7 +133,7 @@ export function weightsSection(form) {
     const label = signal?.label ?? title(name);
     const meaning = weighsMentions(strategy) ? signal?.in_foresight : signal?.meaning;
     const shown = html`${signalSwatch(i)}${label} <small class="muted">${meaning}</small>`;
-    return slider(form, `${place.path}.${name}`, label, shown, "points", "weights", 100);
+    return slider(form, "weights", `${place.path}.${name}`, label, shown);
   });
   return section(
     heading,
@@ -155,10 +160,8 @@ const weightBar = (shares) =>
 /** @param {Form} form */
 export function rolesSection(form) {
   const roles = Object.keys(form.settings.roles);
-  const rows = roles.map((role) =>
-    slider(form, `roles.${role}`, title(role), title(role), "rating", "roles", 1),
-  );
-  return unused(form, "roles", "Roles", "rating of who speaks, 0 to 1", html`${usedBy(form)}${rows}`);
+  const rows = roles.map((role) => slider(form, "roles", `roles.${role}`, title(role)));
+  return scoreSection(form, "roles", "Roles", "rating of who speaks, 0 to 1", html`${usedBy(form)}${rows}`);
 }
 
 /** @param {Form} form */
@@ -171,7 +174,7 @@ export function keywordsSection(form) {
       ${faultNote(form, path)}
       <div><button type="button" class="small" data-act="add-group">${icon("plus")}Add a group</button></div>
       ${back(form, "keywords")}`;
-  return unused(
+  return scoreSection(
     form,
     path,
     `Keywords${forWhom(form)}`,
@@ -224,7 +227,7 @@ export function lengthSection(form) {
       ${removeButton("drop-step", i, "Remove this step")} ${faultNote(form, path, true)}
     </div>`;
   });
-  return unused(
+  return scoreSection(
     form,
     "length_steps",
     "Length",
