@@ -9,7 +9,7 @@ import { agoTime, untilTime } from "../shared/times.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
 import { panelText, rowTokens } from "./message-row.js";
-import { aimOf, paysBack, rowsByCause } from "./plan.js";
+import { aimOf, paysBack, rowsByCause, takesOnlyChosen } from "./plan.js";
 import { fatesChanged, toSave, tuning } from "./tuning.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
@@ -89,7 +89,7 @@ function overBudget({ message, usable, emergency }) {
 export function chosen({ choices, options, session, plan }) {
   const kinds = KINDS.filter(([kind]) => choices.of(kind).length > 0);
   if (kinds.length === 0) return "";
-  const alone = choices.takes && options.max_tokens === undefined;
+  const alone = takesOnlyChosen(choices, options);
   const aim = percentSet(session.aim_percent);
   /** @param {typeof KINDS[number]} kind */
   const one = ([kind, label]) => html`<div>

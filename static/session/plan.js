@@ -31,12 +31,16 @@ export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** The request for a plan. With chosen messages and no aim, only these are removed: the budget has room for
- * the rest, even if the session has grown meanwhile. @param {PlanOptions} options
+/** Returns whether a plan takes only the chosen messages: some are chosen, and no aim is tried.
+ * @param {import("./choices.js").Choices} choices @param {PlanOptions} options */
+export const takesOnlyChosen = (choices, options) => choices.takes && options.max_tokens === undefined;
+
+/** The request for a plan. One for chosen messages only has room for all others in its budget, even if the
+ * session has grown meanwhile. @param {PlanOptions} options
  * @param {import("./choices.js").Choices} choices @param {Api.Session} session */
 export function planRequest(options, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
-  const alone = choices.takes && options.max_tokens === undefined;
+  const alone = takesOnlyChosen(choices, options);
   const { weights, weights_of, fresh_tail, ...named } = options;
   const settings = tried(options);
   const tunes = Object.keys(settings).length > 0;
