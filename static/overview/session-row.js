@@ -3,8 +3,8 @@ import { counted, fileName, gain, number, percent } from "../shared/format.js";
 import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { stateIcon, tokenCount } from "../shared/parts.js";
 import { gaugeOf, limitsOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
-import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { REGION_ORDER, regionName } from "../shared/words.js";
 

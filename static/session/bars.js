@@ -2,8 +2,8 @@
 import { counted, money, number, percent, tokens } from "../shared/format.js";
 import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
+import { estimated, optionElements, sourceOf, tokenCount } from "../shared/parts.js";
 import { gaugeOf, mainGauge } from "../shared/session-facts.js";
-import { estimated, optionElements, sourceOf, tokenCount } from "../shared/session-parts.js";
 import { typeName, typeReason } from "../shared/task-types.js";
 import { agoTime, untilTime } from "../shared/times.js";
 import { certaintyReason, choiceName, choiceOptions, REGION_ORDER, regionName } from "../shared/words.js";

@@ -2,10 +2,10 @@
 import { counted, fileName, money, number, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { stateIcon } from "../shared/parts.js";
 import { isMissing, problem, READING, tokenForm } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { pageOf, titleOf, verdictText } from "../shared/session-facts.js";
-import { stateIcon } from "../shared/session-parts.js";
 import { exportMenu, moreMenu, windowChoice } from "./menus.js";
 
 /** @typedef {Partial<Pick<Api.Stats, "copy_of" | "copies">>} Copies */

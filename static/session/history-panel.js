@@ -6,11 +6,11 @@
 import { api } from "../shared/api.js";
 import { counted, number, tokens as tokenText } from "../shared/format.js";
 import { html, keyed, nothing } from "../shared/html.js";
+import { planBar } from "../shared/parts.js";
 import { problem, READING, reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
-import { planBar } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { ACTORS, changeOf, strategyName } from "../shared/words.js";

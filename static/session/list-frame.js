@@ -3,8 +3,8 @@
 import { counted, number, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { optionElements } from "../shared/parts.js";
 import { READING } from "../shared/problem.js";
-import { optionElements } from "../shared/session-parts.js";
 import { ROLE_OPTIONS } from "../shared/words.js";
 import { FILTERS, isNarrowed, SORTS } from "./list-query.js";
 import { canDrop, canShorten } from "./message-facts.js";

@@ -5,9 +5,9 @@ import { number, percentSet } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { focusOn } from "../shared/keys.js";
+import { optionElements } from "../shared/parts.js";
 import { NOT_LOADED } from "../shared/problem.js";
 import { root } from "../shared/root.js";
-import { optionElements } from "../shared/session-parts.js";
 import { toastError } from "../shared/toast.js";
 import { choiceOptions, choicesOf, strategyName } from "../shared/words.js";
 

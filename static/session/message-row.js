@@ -11,8 +11,8 @@ import {
 } from "../shared/format.js";
 import { html, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { plainText, signalColour, signalSwatch } from "../shared/parts.js";
 import { problem } from "../shared/problem.js";
-import { plainText, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { fateName, plainReason, signalName, strategyName, weighsMentions } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./message-facts.js";
 

@@ -3,8 +3,8 @@
 import { counted, money, number, percent, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { optionElements, planBar, tokenCount } from "../shared/parts.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
-import { optionElements, planBar, tokenCount } from "../shared/session-parts.js";
 import { agoTime, untilTime } from "../shared/times.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";

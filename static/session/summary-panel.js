@@ -6,10 +6,10 @@
 import { api } from "../shared/api.js";
 import { counted, money, number, sentence, tokens as tokenText } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
+import { plainText } from "../shared/parts.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
-import { plainText } from "../shared/session-parts.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";

@@ -1,7 +1,7 @@
 // Weights, tail and strategy that are tried in the plan panel, and saved only on request.
 import { counted, decimal } from "../shared/format.js";
 import { fieldValue, html } from "../shared/html.js";
-import { signalSwatch } from "../shared/session-parts.js";
+import { signalSwatch } from "../shared/parts.js";
 import { signalName, usesWeights, weightsUsedBy } from "../shared/words.js";
 
 /** @typedef {import("./plan.js").PlanOptions} PlanOptions */

@@ -3,7 +3,7 @@
 import { decimal, sentence } from "../shared/format.js";
 import { fieldValue, html, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { optionElements, signalColour, signalSwatch } from "../shared/session-parts.js";
+import { optionElements, signalColour, signalSwatch } from "../shared/parts.js";
 import { ALL } from "../shared/task-types.js";
 import {
   choiceOptions,

@@ -5,11 +5,11 @@ import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { html } from "../shared/html.js";
+import { sessionOptions } from "../shared/parts.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { titleOf } from "../shared/session-facts.js";
-import { sessionOptions } from "../shared/session-parts.js";
 import "./context-manager-widget.js";
 
 const SHOWN_SESSIONS = 200;

@@ -1,4 +1,4 @@
-// Small parts of a session that several pages show, as markup.
+// Small parts that several pages show, as markup: counts with their certainty, bars, swatches, choices.
 import { percent, tokens } from "./format.js";
 import { html, nothing } from "./html.js";
 import { icon } from "./icons.js";

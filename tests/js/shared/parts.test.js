@@ -1,7 +1,7 @@
-// static/shared/session-parts.js: small pieces that several pages show of a session.
+// static/shared/parts.js: small pieces that several pages show of a session.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { optionElements, stateIcon, tokenCount } from "../../../static/shared/session-parts.js";
+import { optionElements, stateIcon, tokenCount } from "../../../static/shared/parts.js";
 import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
