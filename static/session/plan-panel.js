@@ -335,8 +335,9 @@ export class PlanPanel extends CoppiceElement {
   template() {
     const [plan, session] = [this.#plan, this.#session];
     if (!session) return nothing;
+    const alone = takesOnlyChosen(this.#choices, this.#options);
     return html`<div class="panel-body">
-        <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, takesOnlyChosen(this.#choices, this.#options))}</h2>
+        <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
         ${this.#noPlan && problem("No plan", this.#noPlan, "plan-again")} ${this.#remark(session)}
         ${plan ? this.#body(plan, this.#planned ?? session) : this.#withoutPlan(session)}
       </div>

@@ -172,7 +172,8 @@ export class TokenChart extends CoppiceElement {
       <figcaption class="chart-foot">
         ${this.#legend(timeline)}
         <span class="chart-at" aria-hidden="true"></span>
-        <span class="segmented" role="group" aria-label="Horizontal axis">${this.#axisButtons(timeline)}</span>
+        <span class="segmented" role="group" aria-label="Horizontal axis"
+          >${this.#axisButtons(timeline)}</span>
       </figcaption>
       ${this.#steps(timeline)}
       ${this.#aftermaths(timeline)}

@@ -28,8 +28,8 @@ const KNOWN = new Set([
 ]);
 
 /** A group of fields that only strategies use that score whole messages. Under any other it is folded, unless
- * one of its fields is wrong. @param {Form} form @param {string} path @param {string} heading @param {string} beside
- * @param {Html} fields */
+ * one of its fields is wrong. @param {Form} form @param {string} path @param {string} heading
+ * @param {string} beside @param {Html} fields */
 function scoreSection(form, path, heading, beside, fields) {
   if (weighsMessages(form.settings.strategy)) return section(heading, beside, fields);
   return html`<details class="panel group-box unused" ?open=${faultAt(form.faults, path, true) !== ""}>
