@@ -445,7 +445,7 @@ class CoppiceSession extends CoppiceElement {
   template() {
     const session = this.#session;
     if (!session) return this.#gone ? deletedSession(this.#gone) : noSession(this.#error);
-    const { tab, sheet, unloaded } = this.#panels;
+    const { tab } = this.#panels;
     const plan = tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
     const head = header(session, this.#parent, this.#copies);
     return html`${this.#error && stale(this.#error)} ${head}
@@ -463,7 +463,7 @@ class CoppiceSession extends CoppiceElement {
         <message-list session-id=${this.sessionId} plan-id=${plan}
           ?awaits-plan=${tab === "plan" && !this.#plan} ?followed=${session.kind === "followed"}
           certainty=${certaintyOfParts(session.pruned)} strategy=${session.strategy.name}></message-list>
-        ${side(session, tab ?? "heaviest", sheet, tab !== null && tab === unloaded)}
+        ${side(session, this.#panels)}
       </div>
       <resume-dialog></resume-dialog>`;
   }

@@ -48,13 +48,14 @@ export function neighbour(tab, key) {
   return step === 0 ? null : (TABS[(here + step + TABS.length) % TABS.length] ?? null);
 }
 
-/** @param {Api.Session} session @param {Tab} tab
- * @param {boolean} sheet true if the sheet of a narrow page is open
- * @param {boolean} [unloaded] true if the panel could not be loaded */
-export function side(session, tab, sheet, unloaded = false) {
-  const panel = unloaded
-    ? html`<div class="panel-body">${problem("Could not load the panel", NOT_LOADED, "retry-panel")}</div>`
-    : PANELS[tab].template(session.id, certaintyOfParts(session.pruned));
+/** The tabs, and below them the open panel, or that it could not be loaded. @param {Api.Session} session
+ * @param {Pick<import("./side-panels.js").SidePanels, "tab" | "sheet" | "unloaded">} panels */
+export function side(session, { tab: open, sheet, unloaded }) {
+  const tab = open ?? "heaviest";
+  const panel =
+    open !== null && open === unloaded
+      ? html`<div class="panel-body">${problem("Could not load the panel", NOT_LOADED, "retry-panel")}</div>`
+      : PANELS[tab].template(session.id, certaintyOfParts(session.pruned));
   return html`<div role="complementary" class="side panel" data-open=${sheet} aria-label="Panels">
     <header>
       <div role="tablist" aria-label="Panels" class="tabs">
