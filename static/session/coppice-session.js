@@ -52,7 +52,7 @@ class CoppiceSession extends CoppiceElement {
   /** @type {Api.Session | null} */
   #session = null;
   /** The session as it was when it was deleted. @type {Api.Session | null} */
-  #gone = null;
+  #deleted = null;
   /** @type {Api.Cost | null} */
   #cost = null;
   /** @type {Api.Parent | null} */
@@ -66,11 +66,11 @@ class CoppiceSession extends CoppiceElement {
   /** @type {Error | null} */
   #error = null;
   /** The acts on messages whose answers are awaited. @type {Set<string>} */
-  #doing = new Set();
+  #pendingActs = new Set();
   /** Closes the question whether to delete the session. */
-  #asking = new AbortController();
-  /** True after an operation whose numbers have not arrived yet. */
-  #operated = false;
+  #deleteQuestion = new AbortController();
+  /** True after an operation until its numbers arrive. */
+  #isOperated = false;
   #stats = new Refresher((signal) => this.#readStats(signal));
   #timeline = new Refresher((signal) => this.#readTimeline(signal), {
     interval: CHART_INTERVAL_MS,
@@ -80,18 +80,24 @@ class CoppiceSession extends CoppiceElement {
   #verdict = new Refresher((signal) => this.#readVerdict(signal), { retry: RETRY_MS });
   /** True when the session has changed since its verdict was asked for. */
   #verdictDue = true;
-  #panel = new Refresher(async () => this.#refreshOpenPanel(), { interval: INTERVAL_MS });
+  #openPanel = new Refresher(async () => this.#refreshOpenPanel(), { interval: INTERVAL_MS });
 
   get #room() {
     return `session:${this.sessionId}`;
   }
 
   start() {
-    const panels = this.#panels;
-    panels.start(this.life);
+    this.#panels.start(this.life);
     live.join(this.#room);
     this.#hearServer();
     this.#listenToPanels();
+    this.#listenToReader();
+    this.#defineKeys();
+    this.#stats.ask();
+  }
+
+  #listenToReader() {
+    const panels = this.#panels;
     this.actions({
       "see-plan": ({ dataset }) => panels.open("plan", Number(dataset.aim) || undefined),
       "open-export": () => this.#openExport(),
@@ -110,39 +116,41 @@ class CoppiceSession extends CoppiceElement {
     });
     this.listen(this, "change", async (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      await this.#after(saveField(this.sessionId, field));
+      await this.#takeAnswer(saveField(this.sessionId, field));
       if (["own_strategy", "task_type"].includes(field.name)) panels.plan?.plan();
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => panels.press(event));
     this.listen(window, "popstate", () => this.#recall());
     this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
-    // The sheet has the place beside it, too.
+    // The shade around an open sheet belongs to the sheet.
     this.listen(this, "click", ({ target }) => target === this.querySelector(".side") && panels.closeSheet());
+  }
+
+  #defineKeys() {
     shortcutsFor(
       [
-        { key: "p", label: "Plan a prune", run: () => panels.open("plan") },
+        { key: "p", label: "Plan a prune", run: () => this.#panels.open("plan") },
         { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
         { key: "u", label: "Undo the last change of the context", run: () => this.#undo() },
-        { key: "e", label: "Show what is heaviest", run: () => panels.open("heaviest") },
+        { key: "e", label: "Show what is heaviest", run: () => this.#panels.open("heaviest") },
         { key: "Escape", label: "Close what is open", run: () => this.#escape() },
       ],
       this.life,
     );
-    this.#stats.ask();
   }
 
   stop() {
-    for (const one of [this.#stats, this.#timeline, this.#verdict, this.#panel]) one.stop();
+    for (const one of [this.#stats, this.#timeline, this.#verdict, this.#openPanel]) one.stop();
   }
 
   /** Shows that there is no such session, or no more: it was deleted, in this tab or elsewhere. The room of
    * all sessions says when one of this id comes. @param {Error} error */
-  #missing(error) {
+  #showMissing(error) {
     this.stop();
     this.#error = error;
-    this.#gone ??= this.#session;
+    this.#deleted ??= this.#session;
     this.#session = this.#plan = null;
-    this.#asking.abort();
+    this.#deleteQuestion.abort();
     live.join(ALL_SESSIONS);
     this.requestUpdate();
   }
@@ -153,10 +161,10 @@ class CoppiceSession extends CoppiceElement {
       this.hear(live, types, (payload) => payload.session_id === this.sessionId && act(payload));
     own(["context:stats"], (stats) => this.#receive(stats));
     own(["context:pruned", "context:restored", "context:summarized"], () => {
-      this.#operated = true;
+      this.#isOperated = true;
     });
     own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
-    own(["session:deleted"], () => this.#missing(new ApiError(404, "the session was deleted")));
+    own(["session:deleted"], () => this.#showMissing(new ApiError(404, "the session was deleted")));
     this.hear(
       live,
       ["session:updated"],
@@ -208,10 +216,12 @@ class CoppiceSession extends CoppiceElement {
    * whether it did. @param {Api.Session} session
    * @param {Api.Stats} [stats] all that was read with it */
   #accept(session, stats) {
-    if (this.#session ? session.version < this.#session.version : this.#gone && !stats) return false;
     const before = this.#session;
+    const isOld = before !== null && session.version < before.version;
+    const isLate = before === null && this.#deleted !== null && !stats;
+    if (isOld || isLate) return false;
     this.#session = session;
-    this.#gone = null;
+    this.#deleted = null;
     if (stats) {
       const { cost, parent, copy_of, copies } = stats;
       this.#cost = cost;
@@ -230,12 +240,12 @@ class CoppiceSession extends CoppiceElement {
       this.#error = null;
       this.requestUpdate();
       this.#accept(stats.session, stats);
-      this.#changed(true);
+      this.#readAll();
       live.leave(ALL_SESSIONS);
       live.join(this.#room);
     } catch (error) {
       if (signal.aborted) return;
-      if (isMissing(error)) return this.#missing(errorOf(error));
+      if (isMissing(error)) return this.#showMissing(errorOf(error));
       this.#error = errorOf(error);
       this.requestUpdate();
       if (this.#session) this.#timeline.ask(); // the session came over the live connection
@@ -283,7 +293,7 @@ class CoppiceSession extends CoppiceElement {
     else if (room === this.#room) {
       this.#receive(snapshot.stats);
       if (!known) return;
-      this.#changed(true);
+      this.#readAll();
       this.#panels.plan?.outdate();
     }
   }
@@ -293,25 +303,32 @@ class CoppiceSession extends CoppiceElement {
     const { session } = stats;
     const before = this.#session;
     if (!this.#accept(session, stats)) return;
-    const operated = this.#operated;
-    this.#operated = false;
+    const operated = this.#isOperated;
+    this.#isOperated = false;
     this.#chart?.push(session);
-    if (before && before.version !== session.version)
-      this.#changed(operated || before.messages === session.messages);
-    else if (before ? basisOf(before) !== basisOf(session) : this.#error) this.#changed(true);
+    const isNewer = before !== null && before.version !== session.version;
+    if (isNewer && !operated && before.messages !== session.messages) this.#readNew();
+    else if (isNewer || (before ? basisOf(before) !== basisOf(session) : this.#error)) this.#readAll();
     this.requestUpdate();
   }
 
-  /** Reads the rows again, and if `deep` the timeline and the open panel. @param {boolean} deep */
-  #changed(deep) {
-    this.#verdictDue = true;
-    this.#list?.refresh();
-    if (!deep) {
-      this.#timeline.ask();
-      return void this.#panel.ask();
-    }
+  /** Reads all again that is shown of the messages. */
+  #readAll() {
+    this.#readRows();
     this.#timeline.restart();
     this.#refreshOpenPanel();
+  }
+
+  /** The same after messages were appended: chart and panel follow when it is their time. */
+  #readNew() {
+    this.#readRows();
+    this.#timeline.ask();
+    this.#openPanel.ask();
+  }
+
+  #readRows() {
+    this.#verdictDue = true;
+    this.#list?.refresh();
   }
 
   /** Asks for the verdict with the list's fates: both need the same plan, which the server makes once for
@@ -350,8 +367,9 @@ class CoppiceSession extends CoppiceElement {
     const dialog = await import("./delete-dialog.js").catch(() => null);
     if (!dialog) toastError(NOT_LOADED, "Could not load the dialog");
     else if (this.#session) {
-      this.#asking = new AbortController();
-      if (await dialog.askToDelete(this.#session, this.#asking.signal)) await deleteSession(this.sessionId);
+      this.#deleteQuestion = new AbortController();
+      if (await dialog.askToDelete(this.#session, this.#deleteQuestion.signal))
+        await deleteSession(this.sessionId);
     }
   }
 
@@ -380,7 +398,7 @@ class CoppiceSession extends CoppiceElement {
 
   /** @param {Api.Applied} applied */
   #pruned(applied) {
-    this.#done(applied.session);
+    this.#takeOperated(applied.session);
     this.#plan = null;
     if (this.#panels.tab === "plan") {
       this.#panels.finishPlan();
@@ -403,7 +421,7 @@ class CoppiceSession extends CoppiceElement {
 
   /** @param {Api.Undone} undone */
   #undone(undone) {
-    this.#done(undone.session);
+    this.#takeOperated(undone.session);
     toast(sentence(undone.message));
     this.requestUpdate();
   }
@@ -411,25 +429,25 @@ class CoppiceSession extends CoppiceElement {
   /** Acts on a message, once for several clicks while the answer is awaited. @param {string} id
    * @param {import("../shared/api.js").Act | "learn"} act */
   async #actOn(id, act) {
-    const doing = `${act} ${id}`;
-    if (this.#doing.has(doing)) return;
-    this.#doing.add(doing);
-    await this.#after(actOn(this.sessionId, id, act, (n) => this.#undo(n)));
-    this.#doing.delete(doing);
+    const pending = `${act} ${id}`;
+    if (this.#pendingActs.has(pending)) return;
+    this.#pendingActs.add(pending);
+    await this.#takeAnswer(actOn(this.sessionId, id, act, (n) => this.#undo(n)));
+    this.#pendingActs.delete(pending);
   }
 
-  /** Takes the session as an act left it. @param {Promise<Api.Session | null>} doing */
-  async #after(doing) {
-    const session = await doing;
-    if (session && this.#accept(session)) this.#changed(true);
+  /** Takes the session as an act left it. @param {Promise<Api.Session | null>} answer */
+  async #takeAnswer(answer) {
+    const session = await answer;
+    if (session && this.#accept(session)) this.#readAll();
     this.requestUpdate();
   }
 
   /** Takes the session as an operation left it; known events are not read again.
    * @param {Api.Session} session */
-  #done(session) {
+  #takeOperated(session) {
     const known = this.#session?.version === session.version;
-    if (this.#accept(session) && !known) this.#changed(true);
+    if (this.#accept(session) && !known) this.#readAll();
     else this.#verdict.ask();
   }
 
@@ -444,7 +462,7 @@ class CoppiceSession extends CoppiceElement {
 
   template() {
     const session = this.#session;
-    if (!session) return this.#gone ? deletedSession(this.#gone) : noSession(this.#error);
+    if (!session) return this.#deleted ? deletedSession(this.#deleted) : noSession(this.#error);
     const { tab } = this.#panels;
     const plan = tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
     const head = header(session, this.#parent, this.#copies);
