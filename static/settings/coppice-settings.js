@@ -87,7 +87,7 @@ class CoppiceSettings extends ReadingElement {
     /** @param {string} type @param {(detail: any, event: Event) => void} act */
     const on = (type, act) =>
       this.listen(this, type, (/** @type {CustomEvent} */ event) => act(event.detail, event));
-    on("input", (_, { target }) => this.#input(/** @type {HTMLInputElement} */ (target)));
+    on("input", (_, { target }) => this.#readField(/** @type {HTMLInputElement} */ (target)));
     on("change", (_, { target }) => {
       if (target instanceof HTMLInputElement && target.type === "file") this.#import(target);
     });
@@ -111,8 +111,8 @@ class CoppiceSettings extends ReadingElement {
     /** @param {HTMLElement} target */
     const ofType = (target) => `task_types.${this.#type}.${target.dataset.field}`;
     this.actions({
-      preset: (target) => this.#take(this.#doc?.presets[target.dataset.name ?? ""]),
-      defaults: () => this.#take(this.#doc?.defaults),
+      preset: (target) => this.#replaceEdited(this.#doc?.presets[target.dataset.name ?? ""]),
+      defaults: () => this.#replaceEdited(this.#doc?.defaults),
       export: () => download(FILE, "application/json", JSON.stringify(this.#edited, null, 2)),
       import: () => this.querySelector("input[type=file]")?.dispatchEvent(new MouseEvent("click")),
       discard: () => this.#doc && this.#adopt(this.#elsewhere ?? this.#doc),
@@ -120,7 +120,7 @@ class CoppiceSettings extends ReadingElement {
       "suggest-weights": () => this.#suggest(),
       "find-all": () => this.#search(""),
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
-      type: (target) => this.#show(target.dataset.type ?? ALL, address.step),
+      type: (target) => this.#showType(target.dataset.type ?? ALL, address.step),
       own: (target) =>
         this.#edit(ofType(target), () => structuredClone(valueAt(this.#edited, target.dataset.field ?? ""))),
       follow: (target) => this.#edit(ofType(target), () => null),
@@ -174,7 +174,7 @@ class CoppiceSettings extends ReadingElement {
     return this.#doc && this.#edited ? changedFields(this.#edited, this.#doc.settings) : [];
   }
 
-  /** @param {Api.SettingsDoc} doc */
+  /** Shows settings as they are saved, and drops what was edited. @param {Api.SettingsDoc} doc */
   #adopt(doc) {
     this.#doc = doc;
     this.#edited = structuredClone(doc.settings);
@@ -203,8 +203,8 @@ class CoppiceSettings extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {Api.Settings | undefined} settings */
-  #take(settings) {
+  /** Edits these settings instead, unsaved. @param {Api.Settings | undefined} settings */
+  #replaceEdited(settings) {
     if (!settings) return;
     this.#edited = structuredClone(settings);
     this.#faults = [];
@@ -219,7 +219,7 @@ class CoppiceSettings extends ReadingElement {
 
   /** Shows the weights and keywords of a task type. @param {string} type
    * @param {address.Keep} [keep] */
-  #show(type, keep = address.write) {
+  #showType(type, keep = address.write) {
     this.#type = type;
     keep({ type }, DEFAULTS);
     this.update();
@@ -228,7 +228,7 @@ class CoppiceSettings extends ReadingElement {
   /** Shows the type with a fault, where nothing that is shown has one. */
   #showFault() {
     const at = this.#faults.map(({ field }) => /^task_types\.(\w+)\./.exec(field)?.[1]);
-    if (at[0] && !at.includes(undefined) && !at.includes(this.#type)) this.#show(at[0]);
+    if (at[0] && !at.includes(undefined) && !at.includes(this.#type)) this.#showType(at[0]);
   }
 
   /** @param {string} path @param {(value: any) => unknown} change */
@@ -247,7 +247,7 @@ class CoppiceSettings extends ReadingElement {
   }
 
   /** @param {HTMLInputElement} field */
-  #input(field) {
+  #readField(field) {
     if (field.closest("models-table, what-if, retention-panel, webhooks-panel")) return;
     if (field.type === "search") return this.#search(field.value);
     if (!this.#edited || !field.name) return;
@@ -265,9 +265,14 @@ class CoppiceSettings extends ReadingElement {
 
   update() {
     super.update();
+    this.#hideOthers();
+  }
+
+  /** Hides the settings and panels that do not have the words that are sought. */
+  #hideOthers() {
     const words = this.#find.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const boxes = [...this.querySelectorAll(".settings-form .group-box")];
-    const found = boxes.filter((box) => show(box, words)).length;
+    const found = boxes.filter((box) => showFound(box, words)).length;
     let below = 0;
     for (const panel of /** @type {NodeListOf<HTMLElement>} */ (this.querySelectorAll(PANELS))) {
       const text = `${BELOW[panel.localName]?.words} ${panel.textContent}`.toLowerCase();
@@ -288,7 +293,10 @@ class CoppiceSettings extends ReadingElement {
       const read = JSON.parse(await file.text());
       const known = Object.keys(this.#edited).filter((name) => name in Object(read));
       if (known.length === 0) throw new Error("it holds no setting; expected a file that Export made");
-      this.#take({ ...this.#edited, ...Object.fromEntries(known.map((name) => [name, read[name]])) });
+      this.#replaceEdited({
+        ...this.#edited,
+        ...Object.fromEntries(known.map((name) => [name, read[name]])),
+      });
       toast(`${counted(known.length, "setting")} read from ${file.name}. Save to use them.`);
     } catch (error) {
       toastError(error, `Could not read ${file.name}`);
@@ -310,7 +318,7 @@ class CoppiceSettings extends ReadingElement {
       const doc = await api.saveSettings(changesOf(sent, this.#doc.settings));
       const unsaved = changesOf(this.#edited, sent);
       this.#adopt(doc);
-      if (Object.keys(unsaved).length > 0) this.#take(withChanges(doc.settings, unsaved));
+      if (Object.keys(unsaved).length > 0) this.#replaceEdited(withChanges(doc.settings, unsaved));
       toast("Settings saved. Open pages use them now.");
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) {
@@ -399,7 +407,7 @@ function columnsOf({ strategy }) {
 
 /** Shows the rows of a group that have all words in their text or their name; all where its heading has them.
  * Returns whether any is shown. @param {Element} box @param {string[]} words */
-function show(box, words) {
+function showFound(box, words) {
   /** @param {Element | null} part @param {string} [more] */
   const has = (part, more = "") => {
     const text = `${part?.textContent ?? ""} ${more}`.toLowerCase();
