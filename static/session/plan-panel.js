@@ -57,16 +57,17 @@ export class PlanPanel extends CoppiceElement {
   #held = false;
   /** @type {string | null} */
   #note = null;
-  /** The reasons why there is no plan, and why the plan shown was not applied; empty without a failure. */
-  #noPlan = "";
-  #notDone = "";
+  /** The reason why no plan was made; empty without a failure. */
+  #planFailure = "";
+  /** The same for the plan shown, which could not be applied. */
+  #applyFailure = "";
   #folds = foldsOf(NO_TRIAL);
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #follow;
-  /** @type {AbortController | null} */
-  #asking = null;
+  /** The wait for the end of typing. @type {ReturnType<typeof setTimeout> | undefined} */
+  #typing;
+  /** The wait until a stale plan is made again. @type {ReturnType<typeof setTimeout> | undefined} */
+  #replanning;
+  /** The request for a plan. @type {AbortController | null} */
+  #planning = null;
 
   /** @param {Api.Session | null} session */
   set session(session) {
@@ -96,7 +97,7 @@ export class PlanPanel extends CoppiceElement {
   /** Makes a plan that cuts to so many tokens, whatever was chosen before. @param {number} tokens */
   aimAt(tokens) {
     this.#options = { max_tokens: tokens };
-    this.#keep(address.write);
+    this.#writeAddress(address.write);
     this.plan();
   }
 
@@ -107,12 +108,12 @@ export class PlanPanel extends CoppiceElement {
   }
 
   start() {
-    this.#recall();
+    this.#readAddress();
     this.#followChanges();
     this.#listenToButtons();
     this.#listenToFields();
     // A plan that failed is made again when the connection is back.
-    whenLive(() => (this.#noPlan || this.#notDone) && this.plan(this.#note), this.life);
+    whenLive(() => (this.#planFailure || this.#applyFailure) && this.plan(this.#note), this.life);
     for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
   }
 
@@ -145,38 +146,39 @@ export class PlanPanel extends CoppiceElement {
     const toggled = (/** @type {Event} */ { target }) => {
       if (!(target instanceof HTMLDetailsElement) || target.open === this.#folds.weighing) return;
       this.#folds.weighing = target.open;
-      this.#keep(address.step);
+      this.#writeAddress(address.step);
     };
     this.addEventListener("toggle", toggled, { capture: true, signal: this.life }); // it does not bubble
   }
 
   stop() {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#follow);
-    this.#follow = undefined;
-    this.#asking?.abort();
+    clearTimeout(this.#typing);
+    clearTimeout(this.#replanning);
+    this.#replanning = undefined;
+    this.#planning?.abort();
   }
 
   /** @param {Set<string>} set @param {string} key */
   #flip(set, key) {
     if (!set.delete(key)) set.add(key);
-    this.#keep(address.step);
+    this.#writeAddress(address.step);
     this.requestUpdate();
   }
 
   /** @param {import("./plan.js").PlanOptions} options */
   #setOptions(options) {
     this.#options = options;
-    this.#keep(address.step);
+    this.#writeAddress(address.step);
     this.plan();
   }
 
   /** Writes what is tried and the open folds into the address. @param {address.Keep} keep */
-  #keep(keep) {
+  #writeAddress(keep) {
     keep(trialOf(this.#options, this.#folds), NO_TRIAL);
   }
 
-  #recall() {
+  /** Takes what is tried and the open folds from the address. */
+  #readAddress() {
     const trial = address.read(location.search, NO_TRIAL);
     this.#options = optionsOf(trial);
     this.#folds = foldsOf(trial);
@@ -185,7 +187,7 @@ export class PlanPanel extends CoppiceElement {
   /** Shows what the address tries, with a new plan where the plan shown tries something else. */
   recall() {
     const before = JSON.stringify(this.#options);
-    this.#recall();
+    this.#readAddress();
     if (JSON.stringify(this.#options) !== before) this.plan();
     else this.requestUpdate();
   }
@@ -206,12 +208,12 @@ export class PlanPanel extends CoppiceElement {
       this.#options.max_tokens = Math.round((limit * share) / 100);
     } else if (field.name === "strategy") {
       this.#options.strategy = field.value;
-      this.#keep(address.step);
+      this.#writeAddress(address.step);
     } else if (!this.#plan || !enter(this.#options, this.#plan, field)) return;
     this.requestUpdate();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#keep(address.write);
+    clearTimeout(this.#typing);
+    this.#typing = setTimeout(() => {
+      this.#writeAddress(address.write);
       this.plan();
     }, TYPING_MS);
   }
@@ -243,12 +245,12 @@ export class PlanPanel extends CoppiceElement {
   /** Plans again when the session has changed, unless the reader is in the groups or at a field. Further
    * changes do not put it off, or a busy session would never get its plan. */
   #followChanges() {
-    if (!this.#stale || this.#busy || this.#follow) return;
+    if (!this.#stale || this.#busy || this.#replanning) return;
     const reading = this.#folds.open.size > 0 && this.matches(":hover");
     this.#held = reading || this.querySelector(":is(input, select):focus") !== null;
     if (this.#held) return this.requestUpdate();
-    this.#follow = setTimeout(() => {
-      this.#follow = undefined;
+    this.#replanning = setTimeout(() => {
+      this.#replanning = undefined;
       if (this.#stale) this.plan(this.#note);
     }, this.#pause);
   }
@@ -264,13 +266,13 @@ export class PlanPanel extends CoppiceElement {
   async plan(note = null) {
     const session = this.#session;
     if (!session) return;
-    clearTimeout(this.#timer);
-    this.#asking?.abort();
+    clearTimeout(this.#typing);
+    this.#planning?.abort();
     const mine = new AbortController();
-    this.#asking = mine;
+    this.#planning = mine;
     const began = performance.now();
     this.#note = note;
-    this.#notDone = "";
+    this.#applyFailure = "";
     this.#held = this.#outdated = false;
     this.requestUpdate();
     try {
@@ -281,12 +283,12 @@ export class PlanPanel extends CoppiceElement {
       this.#request = JSON.stringify(request);
       this.#pause = pauseAfter(performance.now() - began, INTERVAL_MS, SHARE);
       this.#planned = this.#stale ? session : this.#session;
-      this.#noPlan = "";
+      this.#planFailure = "";
       this.emit("plan-changed", { plan });
       this.#followChanges();
     } catch (error) {
       if (mine.signal.aborted) return;
-      this.#noPlan = reasonOf(error);
+      this.#planFailure = reasonOf(error);
     }
     this.requestUpdate();
   }
@@ -300,7 +302,7 @@ export class PlanPanel extends CoppiceElement {
       this.#plan = null;
       this.emit("pruned", { applied });
     } catch (error) {
-      this.#notDone = reasonOf(error);
+      this.#applyFailure = reasonOf(error);
     }
     this.#busy = false;
     this.requestUpdate();
@@ -327,7 +329,7 @@ export class PlanPanel extends CoppiceElement {
     } catch (error) {
       this.#busy = false;
       if (error instanceof ApiError && error.status === 409) await this.plan(STALE);
-      else this.#notDone = reasonOf(error);
+      else this.#applyFailure = reasonOf(error);
     }
     this.requestUpdate();
   }
@@ -338,7 +340,7 @@ export class PlanPanel extends CoppiceElement {
     const alone = takesOnlyChosen(this.#choices, this.#options);
     return html`<div class="panel-body">
         <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
-        ${this.#noPlan && problem("No plan", this.#noPlan, "plan-again")} ${this.#remark(session)}
+        ${this.#planFailure && problem("No plan", this.#planFailure, "plan-again")} ${this.#remark(session)}
         ${plan ? this.#body(plan, this.#planned ?? session) : this.#withoutPlan(session)}
       </div>
       ${plan && this.#foot(plan)}`;
@@ -351,7 +353,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Api.Session} session */
   #withoutPlan(session) {
-    return this.#noPlan
+    return this.#planFailure
       ? chosen({ session, choices: this.#choices, options: this.#options })
       : html`<p class="muted pad">Planning…</p>`;
   }
@@ -370,15 +372,15 @@ export class PlanPanel extends CoppiceElement {
   #foot(plan) {
     const able = doesSomething(plan);
     const writing = this.#busy ? plan.summary : null;
-    const planning = this.#isAhead && !this.#noPlan && "Planning…";
+    const planning = this.#isAhead && !this.#planFailure && "Planning…";
     const beside = writing?.by_model ? "The model may take a while." : "Can be undone.";
     return html`<footer class="row panel-foot">
       <button class="primary" data-act="apply-plan" ?disabled=${!able}
         aria-disabled=${this.#busy || this.#isAhead}
         >${writing ? "Writing the summary…" : planning || planVerb(plan)} <kbd>⏎</kbd></button>
       ${
-        this.#notDone
-          ? html`<p class="small fault" role="alert">Could not prune: ${withCode(this.#notDone)}</p>`
+        this.#applyFailure
+          ? html`<p class="small fault" role="alert">Could not prune: ${withCode(this.#applyFailure)}</p>`
           : html`<span class="small muted nowrap">${able && beside}</span>`
       }
     </footer>`;
