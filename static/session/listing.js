@@ -25,18 +25,18 @@ export class Listing {
   rows = new LoadedRows();
   /** The rows of the list before, which are drawn until those of the new list come.
    * @type {LoadedRows | null} */
-  before = null;
+  previous = null;
   total = 0;
   /** The page of rows that was read last. @type {Api.Page | null} */
   page = null;
   /** The number of the newest message that the list shows, or would show with another filter. */
-  head = 0;
+  newest = 0;
   /** Messages that are not shown yet. */
   waiting = 0;
   /** Rows that just came. @type {Set<string>} */
   entering = new Set();
   /** The tokens of the heaviest row so far: the scale of all bars. */
-  most = 1;
+  mostTokens = 1;
   /** @type {string | null} */
   error = null;
   #list;
@@ -117,9 +117,9 @@ export class Listing {
 
   /** Removes the rows, so that a scroll does not continue an old list. */
   empty() {
-    if (this.rows.size > 0) this.before = this.rows;
+    if (this.rows.size > 0) this.previous = this.rows;
     this.rows = new LoadedRows();
-    this.head = this.waiting = 0;
+    this.newest = this.waiting = 0;
     this.entering.clear();
     this.#viewport.reset();
     this.#picked.clear();
@@ -146,14 +146,14 @@ export class Listing {
   /** Shows appended rows at once; their fates follow with `refresh`. Where the newest rows are not first, or
    * the event lacks some, the list is read instead. @param {Api.Message[]} messages */
   arrived(messages) {
-    const fresh = this.isWhole && this.page && this.#plan === null && newer(this.head, messages);
+    const fresh = this.isWhole && this.page && this.#plan === null && newer(this.newest, messages);
     if (fresh && this.isBeingRead) this.waiting = Math.max(this.waiting, fresh.length);
     else if (fresh) {
       this.#enter(fresh);
       this.rows.unshift(fresh);
       this.#dropFarRows();
       this.total += fresh.length;
-      this.head += fresh.length;
+      this.newest += fresh.length;
       this.waiting = 0;
     }
     this.rows.renew(withFates(this.rows.all, messages));
@@ -213,7 +213,7 @@ export class Listing {
     } catch (error) {
       if (signal.aborted) return;
       this.error = reasonOf(error);
-      this.before = null;
+      this.previous = null;
       this.#list.requestUpdate();
     }
   }
@@ -222,46 +222,46 @@ export class Listing {
    * @param {AbortSignal} signal
    * @param {boolean} atOnce */
   async #readRows(signal, atOnce) {
-    const held = this.isBeingRead && this.head > 0 && this.query.sort !== "oldest";
-    const head = this.head;
+    const before = this.newest;
+    const isHeld = this.isBeingRead && before > 0 && this.query.sort !== "oldest";
     const { from, to } = this.#viewport.span;
     const limit = Math.max(FIRST, to - from);
-    const last = held ? head : undefined;
-    const page = this.#withKnownFates(
-      await this.#fetchRows(from, { limit, last, at_once: atOnce || undefined }),
-    );
+    const last = isHeld ? before : undefined;
+    const read = await this.#fetchRows(from, { limit, last, at_once: atOnce || undefined });
+    const page = this.#withKnownFates(read);
     if (signal.aborted || !page) return;
     const changesNothing = this.#isPlanning && !page.pending && page.total === 0;
     if (changesNothing && this.#followsPlan) return void this.#show(EVERYTHING);
-    const newest = page.counts.all ?? head;
-    if (held) this.waiting = await this.#countWaiting(page, newest - head);
+    const newest = page.counts.all ?? before;
+    if (isHeld) this.waiting = await this.#countWaiting(page, newest - before);
     if (signal.aborted) return;
+    const hasGrown = before !== this.newest;
+    const isReadNow = before > 0 && this.isBeingRead;
     // Rows came in during the request, or somebody began to read: these rows have other places now.
-    const reads = head > 0 && this.isBeingRead;
-    if (head !== this.head || (reads && !held && newest > head)) {
+    if (hasGrown || (isReadNow && !isHeld && newest > before)) {
       this.rows.renew(page.messages);
       this.#list.requestUpdate();
       return void this.refresh();
     }
-    if (!held) this.#showUpTo(page, head, newest);
-    this.#showRows(page, from, held || reads);
+    if (!isHeld) this.#showUpTo(newest, page);
+    this.#showRows(page, from, isHeld || isReadNow);
     return page.pending;
   }
 
   /** Takes a page of rows; those in view stay where they are. @param {Api.Page} page @param {number} from
-   * @param {boolean} held */
-  #showRows(page, from, held) {
+   * @param {boolean} keepsOthers true if rows outside the page stay, as far as their places are the same */
+  #showRows(page, from, keepsOthers) {
     const anchor = this.#viewport.anchor;
     const anchored = anchor === null ? undefined : this.rows.at(anchor);
-    if (!held || page.total !== this.total) this.rows = new LoadedRows();
-    this.before = null;
+    if (!keepsOthers || page.total !== this.total) this.rows = new LoadedRows();
+    this.previous = null;
     this.rows.put(from, page.messages);
     if (this.page?.pending && !page.pending) this.#readOtherFates();
     this.page = page;
     this.total = page.total;
     this.error = null;
     this.#picked.renew(page.messages);
-    for (const { tokens } of page.messages) this.most = Math.max(this.most, tokens);
+    for (const { tokens } of page.messages) this.mostTokens = Math.max(this.mostTokens, tokens);
     for (const id of this.#picked.open.keys())
       if (page.total <= page.messages.length && this.rows.indexOf(id) < 0) this.#picked.open.delete(id);
     this.#list.update();
@@ -276,11 +276,10 @@ export class Listing {
     if (this.rows.all.some(({ fate }) => fate === "pending")) this.refresh();
   }
 
-  /** Notes that the list shows everything up to `newest`. @param {Api.Page} page
-   * @param {number} head the newest message before @param {number} newest */
-  #showUpTo(page, head, newest) {
-    if (head > 0) this.#enter(page.messages.filter((m) => m.number > head));
-    this.head = newest;
+  /** Notes that the list shows everything up to a message. @param {number} newest @param {Api.Page} page */
+  #showUpTo(newest, page) {
+    if (this.newest > 0) this.#enter(page.messages.filter((m) => m.number > this.newest));
+    this.newest = newest;
     this.waiting = 0;
   }
 
@@ -313,14 +312,19 @@ export class Listing {
   async #readMissing() {
     if (!this.page) return false;
     const { signal } = this.#refresher;
-    const head = this.head;
+    const { newest } = this;
     try {
       let missing = this.rows.missing(this.#viewport.span);
       for (; missing; missing = this.rows.missing(this.#viewport.span)) {
         const { from, to } = missing;
         const at_once = this.page.pending || undefined;
-        const page = await this.#fetch({ offset: from, limit: to - from, last: head || undefined, at_once });
-        if (signal.aborted || head !== this.head) break;
+        const page = await this.#fetch({
+          offset: from,
+          limit: to - from,
+          last: newest || undefined,
+          at_once,
+        });
+        if (signal.aborted || newest !== this.newest) break;
         if (page.messages.length === 0) break;
         this.error = null;
         this.rows.put(from, page.messages);
@@ -332,12 +336,12 @@ export class Listing {
       if (!signal.aborted) this.error = reasonOf(error); // the next scroll asks again too
       this.#list.requestUpdate();
     }
-    return head !== this.head || signal.aborted;
+    return newest !== this.newest || signal.aborted;
   }
 
   /** The row that is drawn at an index. @param {number} index */
   shown(index) {
-    return this.rows.at(index) ?? this.before?.at(index);
+    return this.rows.at(index) ?? this.previous?.at(index);
   }
 
   /** Removes the rows far from those that are drawn. */

@@ -12,11 +12,11 @@ export function bracketOf(above, { unit, unit_size }, below) {
   return after ? "start" : "none";
 }
 
-/** The appended rows above a list whose newest message is number `head`, newest first; null if some in
- * between are missing. @param {number} head @param {Api.Message[]} appended */
-export function newer(head, appended) {
-  const fresh = appended.filter(({ number }) => number > head).sort((a, b) => b.number - a.number);
-  return fresh.length === Math.max(0, (fresh[0]?.number ?? head) - head) ? fresh : null;
+/** The appended rows above a list whose newest message is number `newest`, newest first; null if some in
+ * between are missing. @param {number} newest @param {Api.Message[]} appended */
+export function newer(newest, appended) {
+  const fresh = appended.filter(({ number }) => number > newest).sort((a, b) => b.number - a.number);
+  return fresh.length === Math.max(0, (fresh[0]?.number ?? newest) - newest) ? fresh : null;
 }
 
 /** The fewest characters of an output that was shortened by hand: head, tail and a placeholder. */

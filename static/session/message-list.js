@@ -239,7 +239,7 @@ export class MessageList extends CoppiceElement {
   /** Goes to the nearest message of the user before or after the row that has the focus.
    * @param {number} by */
   async #stepUser(by) {
-    const from = this.#focused?.number ?? (by < 0 ? this.#listing.head + 1 : 0);
+    const from = this.#focused?.number ?? (by < 0 ? this.#listing.newest + 1 : 0);
     const query = by < 0 ? { last: from - 1, sort: "newest" } : { first: from + 1, sort: "oldest" };
     if (by < 0 && from <= 1) return;
     const one = { ...query, role: "user", limit: 1, at_once: true };
@@ -257,11 +257,11 @@ export class MessageList extends CoppiceElement {
   async #find(messageNumber, keep = address.step) {
     const listing = this.#listing;
     let index = listing.rows.find((m) => m.number === messageNumber);
-    if (index < 0 && (!listing.isWhole || messageNumber > listing.head)) {
+    if (index < 0 && (!listing.isWhole || messageNumber > listing.newest)) {
       listing.change(EVERYTHING, keep);
       await listing.refresh();
     }
-    if (index < 0) index = listing.head - messageNumber;
+    if (index < 0) index = listing.newest - messageNumber;
     if (index < 0 || index >= listing.total) return undefined;
     this.#goTo(index, true);
     if (!listing.rows.at(index)) {
@@ -361,7 +361,7 @@ export class MessageList extends CoppiceElement {
           <span role="columnheader" class="m-score num">Score</span>
           <span role="columnheader" class="num">Tokens</span>
         </div></div>
-        <div role="rowgroup" class="rows" ?inert=${this.#listing.before !== null}
+        <div role="rowgroup" class="rows" ?inert=${this.#listing.previous !== null}
           .style="height:${this.#viewport.top(total)}px"
           ><div role="presentation" class="drawn" .style="transform:translateY(${this.#origin}px)"
           >${this.#lines()}</div></div>
@@ -400,7 +400,7 @@ export class MessageList extends CoppiceElement {
   /** @param {number} index */
   #line(index) {
     const listing = this.#listing;
-    const { entering, most } = listing;
+    const { entering, mostTokens } = listing;
     const { open, whole, selected } = this.#picked;
     const message = listing.shown(index);
     const place = `top:${this.#viewport.top(index) - this.#origin}px`;
@@ -415,7 +415,7 @@ export class MessageList extends CoppiceElement {
       bracket: bracketOf(listing.shown(index - 1), message, listing.shown(index + 1)),
       selected: selected.has(id),
       entering: entering.has(id),
-      most,
+      most: mostTokens,
       certainty: this.certainty,
     });
     const detail =
