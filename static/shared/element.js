@@ -25,7 +25,7 @@ function follow({ target }) {
 }
 
 /** Focuses the nearest element to the one that lost the focus. @param {Element[]} around */
-function refocus(around) {
+function focusNearest(around) {
   for (const place of around) {
     const next = [...place.querySelectorAll(FOCUSABLE)].find((one) => one.checkVisibility());
     if (place.isConnected && next) return focusOn(next, { preventScroll: true });
@@ -36,6 +36,21 @@ function refocus(around) {
 function isFocusLost() {
   const held = document.activeElement;
   return held === null || held === document.body || held.closest("[hidden]") !== null;
+}
+
+/** Returns a function that finds a new place for a focus that is within `root` now and that a render loses.
+ * @param {HTMLElement} element @param {HTMLElement | ShadowRoot} root of the element */
+function focusKeeper(element, root) {
+  const held = document.activeElement;
+  if (!held || held === element || !root.contains(held)) return () => {};
+  const around = ancestors(held, element);
+  return () => {
+    if (!isFocusLost()) return;
+    // Buttons that hide, as those that save, are used after a field.
+    const field = held.isConnected && changed instanceof HTMLElement && element.contains(changed) && changed;
+    if (field && field.checkVisibility()) focusOn(field);
+    else focusNearest(around);
+  };
 }
 
 export class CoppiceElement extends HTMLElement {
@@ -103,15 +118,9 @@ export class CoppiceElement extends HTMLElement {
   /** Renders the element now. If the focused element is removed or hidden, a nearby one gets the focus. */
   update() {
     this.#asked = false;
-    const held = document.activeElement;
-    const around = held && held !== this && this.root.contains(held) ? ancestors(held, this) : [];
+    const keepFocus = focusKeeper(this, this.root);
     render(this.template(), this.root);
-    if (around.length === 0 || !isFocusLost()) return;
-    // Buttons that hide, as those that save, are used after a field.
-    const field =
-      held?.isConnected && changed instanceof HTMLElement && this.contains(changed) ? changed : null;
-    if (field?.checkVisibility()) focusOn(field);
-    else refocus(around);
+    keepFocus();
   }
 
   /** Returns the template of the current state. @returns {import("./html.js").Html} */
