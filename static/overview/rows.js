@@ -124,16 +124,7 @@ function byColumn(sort) {
  * the list is by itself. Many quiet sub-agents are folded, unless the filter has a text or `unfolded` names
  * their parent. @param {Iterable<Api.Session>} sessions @param {Filter} [filter] @returns {Row[]} */
 export function arrange(sessions, filter = {}) {
-  const shown = [...sessions].filter(fitting(filter));
-  const ids = new Set(shown.map((s) => s.id));
-  /** @type {Map<string | null, Api.Session[]>} */
-  const children = new Map();
-  for (const s of shown) {
-    const parent = s.parent_id && ids.has(s.parent_id) && s.parent_id !== s.id ? s.parent_id : null;
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(s);
-    else children.set(parent, [s]);
-  }
+  const children = childrenOf([...sessions].filter(fitting(filter)));
   const byUrgency = urgencyOf(children);
   const sorted = byColumn(filter.sort ?? "");
   /** @param {Api.Session} a @param {Api.Session} b */
@@ -161,6 +152,21 @@ export function arrange(sessions, filter = {}) {
   };
   walk(null, 0, false);
   return rows;
+}
+
+/** The sessions by their parent; null for those whose parent is not among them. @param {Api.Session[]} shown
+ * @returns {Map<string | null, Api.Session[]>} */
+function childrenOf(shown) {
+  const ids = new Set(shown.map((s) => s.id));
+  /** @type {Map<string | null, Api.Session[]>} */
+  const children = new Map();
+  for (const s of shown) {
+    const parent = s.parent_id && ids.has(s.parent_id) && s.parent_id !== s.id ? s.parent_id : null;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(s);
+    else children.set(parent, [s]);
+  }
+  return children;
 }
 
 /** Compares two sessions by the most urgent member of their families. @param {Map<string | null,

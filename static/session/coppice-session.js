@@ -70,7 +70,7 @@ class CoppiceSession extends CoppiceElement {
   /** Closes the question whether to delete the session. */
   #deleteQuestion = new AbortController();
   /** True after an operation until its numbers arrive. */
-  #isOperated = false;
+  #awaitsNumbers = false;
   #stats = new Refresher((signal) => this.#readStats(signal));
   #timeline = new Refresher((signal) => this.#readTimeline(signal), {
     interval: CHART_INTERVAL_MS,
@@ -161,7 +161,7 @@ class CoppiceSession extends CoppiceElement {
       this.hear(live, types, (payload) => payload.session_id === this.sessionId && act(payload));
     own(["context:stats"], (stats) => this.#receive(stats));
     own(["context:pruned", "context:restored", "context:summarized"], () => {
-      this.#isOperated = true;
+      this.#awaitsNumbers = true;
     });
     own(["messages:appended"], ({ messages }) => this.#list?.arrived(messages));
     own(["session:deleted"], () => this.#showMissing(new ApiError(404, "the session was deleted")));
@@ -303,8 +303,8 @@ class CoppiceSession extends CoppiceElement {
     const { session } = stats;
     const before = this.#session;
     if (!this.#accept(session, stats)) return;
-    const operated = this.#isOperated;
-    this.#isOperated = false;
+    const operated = this.#awaitsNumbers;
+    this.#awaitsNumbers = false;
     this.#chart?.push(session);
     const isNewer = before !== null && before.version !== session.version;
     if (isNewer && !operated && before.messages !== session.messages) this.#readNew();
