@@ -169,7 +169,7 @@ export class HistoryPanel extends ReadingElement {
     /** @param {string} label @param {number} tokens @param {Api.Region[]} regions */
     const bar = (label, tokens, regions) => {
       const utilization = aimOf(tokens, session);
-      return planBar(label, session, { tokens, utilization, messages: 0 }, regions, full);
+      return planBar(label, session, { tokens, utilization, regions }, full);
     };
     return html`<div class="plan-bars">
         ${bar("Before", tokens_before, regions_before)} ${bar("After", tokens_after, regions_after)}

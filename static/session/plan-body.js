@@ -33,8 +33,8 @@ export function planBody(state) {
   const full = Math.max(plan.before.tokens, plan.after.tokens);
   return html`<div class="plan-top">
       <div class="plan-bars">
-        ${planBar("Now", session, plan.before, session.pruned.regions, full, session.pruned.certainty)}
-        ${planBar("After", session, plan.after, plan.regions_after, full)}
+        ${planBar("Now", session, { ...session.pruned, ...plan.before }, full)}
+        ${planBar("After", session, { ...plan.after, regions: plan.regions_after }, full)}
       </div>
       ${whatIf(state)} ${endsFarBelow(state)}
     </div>

@@ -207,9 +207,9 @@ export class WhatIf extends ReadingElement {
         ${this.#cut === null ? "the aim" : counted(tokensAt(session, cut), "token")}</label>
       <input id="what-if-cut" type="range" min="5" max="95" step="5" .value=${String(cut)}>
       <div class="plan-bars">
-        ${saved && planBar("Now", session, saved.before, session.pruned.regions, 0, session.pruned.certainty)}
-        ${saved && planBar("Saved", session, saved.after, saved.regions_after)}
-        ${tried && planBar("Edited", session, tried.after, tried.regions_after)}
+        ${saved && planBar("Now", session, { ...session.pruned, ...saved.before })}
+        ${saved && planBar("Saved", session, { ...saved.after, regions: saved.regions_after })}
+        ${tried && planBar("Edited", session, { ...tried.after, regions: tried.regions_after })}
       </div>
       <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
       ${tried && this.#depthWords()} ${saved && tried && this.#differences?.(saved, tried, this.#certainty)}

@@ -22,16 +22,16 @@ export function stateIcon(session) {
     : html`<span class="state" data-state=${session.activity}>${icon(session.activity, activity)}</span>`;
 }
 
-/** @param {Api.Session} session @param {Api.Region[]} regions */
-const partsOf = ({ pruned }, regions) => certaintyOfParts({ ...pruned, regions });
+/** A context before or after a prune. Its certainty is by default that of a part: what stays is known as well
+ * as what goes.
+ * @typedef {{ tokens: number, utilization: number, regions: Api.Region[],
+ * certainty?: Api.Gauge["certainty"] }} Filled */
 
 /** A context before or after a prune, in one line of a grid of four. @param {string} label
- * @param {Api.Session} session @param {Api.Fill} amount @param {Api.Region[]} regions
- * @param {number} [full] tokens of the largest bar beside it, which has the same scale
- * @param {Api.Gauge["certainty"]} [certainty] by default that of a part: what stays is known as well as what
- * goes */
-export function planBar(label, session, amount, regions, full = 0, certainty = partsOf(session, regions)) {
-  const { tokens: count, utilization } = amount;
+ * @param {Api.Session} session @param {Filled} filled
+ * @param {number} [full] tokens of the largest bar beside it, which has the same scale */
+export function planBar(label, session, { tokens: count, utilization, regions, certainty: own }, full = 0) {
+  const certainty = own ?? certaintyOfParts({ ...session.pruned, regions });
   const { gauge, limits } = gaugeOf(session, { tokens: count, utilization, certainty, messages: 0, regions });
   return html`<span class="muted">${label}</span>
     <context-gauge label=${label} .value=${{ gauge, limits: { ...limits, full } }}></context-gauge>
