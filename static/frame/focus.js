@@ -3,15 +3,15 @@ import { focusOn } from "../shared/keys.js";
 
 const SCROLLED = ".chart-steps, .chips, .tabs, .models-scroll, .top nav";
 
-// Brings a control whole into view that gets the focus by a key in a row or table that scrolls sideways.
-// Browsers scroll only to what is wholly out of view, so that of a chip with the focus an edge was seen.
+// In a row or table that scrolls sideways, brings the whole of a control into view when a key focuses it.
+// Browsers scroll only to what is entirely out of view, and would show an edge of a chip.
 document.addEventListener("focusin", ({ target }) => {
   if (target instanceof Element && target.matches(":focus-visible") && target.closest(SCROLLED))
     target.scrollIntoView({ block: "nearest", inline: "nearest" });
 });
 
-// Gives the focus to a clicked button, as all browsers but Safari do. There it would go to <main>, and the
-// page would not know from where a panel was opened, or which rows somebody is at.
+// Focuses a clicked button, as all browsers but Safari do. There the focus would go to <main>, and the page
+// could not tell which button opened a panel, or which row somebody is in.
 document.addEventListener(
   "click",
   ({ target, detail }) => {

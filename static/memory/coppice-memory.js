@@ -55,7 +55,7 @@ class CoppiceMemory extends ReadingElement {
   #memories = null;
   /** @type {number | null} */
   #editing = null;
-  /** The text of that one when its editing began; a change elsewhere does not replace what is typed. */
+  /** The text of the edited entry when editing began: a change elsewhere does not replace what is typed. */
   #before = "";
   #proposed = 0;
   /** The text that is being kept, which a second click does not keep again. */

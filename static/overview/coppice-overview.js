@@ -45,10 +45,10 @@ class CoppiceOverview extends ReadingElement {
   #sessions = null;
   /** The number of all sessions, while pages are still to be read. @type {number | null} */
   #awaited = null;
-  /** While the pages are read: the sessions that none has had so far, and those deleted since. A session that
-   * becomes active moves to a page that was read before. @type {Set<string>} */
+  /** While pages are read: known sessions that no page has had yet. Those left at the end are gone; an event
+   * takes out one that became active, which moves to a page already read. @type {Set<string>} */
   #unread = new Set();
-  /** @type {Set<string>} */
+  /** Sessions deleted while pages are read. @type {Set<string>} */
   #deleted = new Set();
   #choice = address.read(location.search, DEFAULTS);
   #startingDemo = false;

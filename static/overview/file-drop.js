@@ -26,7 +26,7 @@ const waiting = (file) => ({ name: file.name, size: file.size, read: 0, state: "
 const UNREADABLE =
   "the browser cannot read it: it is a folder, or was written to since it was chosen. Choose the file again";
 
-/** Returns whether the browser can read a file; if not, sending it looks as if the server did not answer.
+/** Returns whether the browser can read a file. Sending one that it cannot fails like a lost connection.
  * @param {File} file */
 const isReadable = (file) =>
   file
@@ -55,7 +55,7 @@ export class FileDrop extends CoppiceElement {
 
   start() {
     this.listen(window, "dragover", (/** @type {DragEvent} */ event) => this.#drag(event, true));
-    // An element is entered before the one before it is left. Not every Safari tells in `relatedTarget`.
+    // Entering an element comes before leaving the last one. Some Safari versions set no `relatedTarget`.
     this.listen(window, "dragenter", ({ target }) => {
       this.#under = target;
     });

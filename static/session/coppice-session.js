@@ -33,7 +33,7 @@ import { SidePanels } from "./side-panels.js";
 /** @typedef {import("./panels.js").Tab} Tab */
 
 const INTERVAL_MS = 1000;
-/** The room that hears of every session. */
+/** The room of the events of all sessions. */
 const ALL_SESSIONS = "overview";
 /** The newest point of the chart comes with the numbers; the causes of its steps may come later. */
 const CHART_INTERVAL_MS = 5000;
@@ -143,8 +143,8 @@ class CoppiceSession extends CoppiceElement {
     for (const one of [this.#stats, this.#timeline, this.#verdict, this.#openPanel]) one.stop();
   }
 
-  /** Shows that there is no such session, or no more: it was deleted, in this tab or elsewhere. The room of
-   * all sessions says when one of this id comes. @param {Error} error */
+  /** Shows that the session does not exist, or was deleted. The room of all sessions reports when one with
+   * its id appears. @param {Error} error */
   #showMissing(error) {
     this.stop();
     this.#error = error;
@@ -269,8 +269,8 @@ class CoppiceSession extends CoppiceElement {
     this.#list?.recallFirst();
   }
 
-  /** Takes the choices from the address, for which an open plan is made. @param {boolean} planned true if it
-   * is made for the choices as they were */
+  /** Takes the choices from the address, and makes an open plan again for them.
+   * @param {boolean} planned true if it was just requested with the choices as they were */
   async #recallChoices(planned) {
     const others = await recallChoices(this.#choices, this.sessionId, this.life);
     if (this.#panels.tab === "plan" && (others || !planned)) this.#panels.plan?.plan();
@@ -356,7 +356,7 @@ class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** Opens the menu of formats, once the click that asked for it has closed the others. */
+  /** Opens the export menu after the click that asked for it, which closes all menus. */
   #openExport() {
     const menu = /** @type {HTMLDetailsElement | null} */ (this.querySelector(".menu.export"));
     setTimeout(() => menu?.setAttribute("open", ""));

@@ -2,12 +2,12 @@
 //
 // The messages of a session with filters, search and order, each with its fate, and its text and score when
 // opened. Draws the rows in view and some around them, and reads those as the reader scrolls. While somebody
-// reads, the list ends at the newest message it showed, and what comes waits behind a pill; otherwise new
-// rows slide in at the top. With `plan-id` the fates are of that plan, and a list that showed everything
-// shows what the plan changes, unless the reader chose everything since the plan was asked for
-// (`awaits-plan`). Emits `message-act` {id, act}, `chosen` like <heavy-panel>, and `fates-asked` with each
-// request that needs a plan. `refresh()` reads again, at most once a second; `reveal(number)` opens a
-// message. The choices are part of the address.
+// reads, new messages wait behind a pill; otherwise their rows slide in at the top. With `plan-id` the fates
+// are of that plan, and a list of everything shows what the plan changes, unless the reader chose everything
+// while the plan was awaited (`awaits-plan`). Emits `message-act` {id, act}, `chosen` {kind: "drop" |
+// "shorten" | "spare", messages}, and `fates-asked` with each request that needs a plan. `refresh()` reads
+// again, at most once a second; `reveal(number)` opens a message; `narrow({tool, role, q})` and
+// `range(from, to)` filter. The choices are part of the address.
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";

@@ -96,7 +96,7 @@ export class PickedRows {
     return [...this.selected.keys()].at(-1);
   }
 
-  /** Selects messages, or no longer. @param {Api.Message[]} messages @param {boolean} on */
+  /** Selects messages, or deselects them. @param {Api.Message[]} messages @param {boolean} on */
   select(messages, on) {
     for (const message of messages)
       if (on) this.selected.set(message.id, message);

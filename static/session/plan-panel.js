@@ -243,7 +243,7 @@ export class PlanPanel extends CoppiceElement {
   }
 
   /** Plans again when the session has changed, unless the reader is in the groups or at a field. Further
-   * changes do not put it off, or a busy session would never get its plan. */
+   * changes do not restart the wait, or a busy session would never get its plan. */
   #followChanges() {
     if (!this.#stale || this.#busy || this.#replanning) return;
     const reading = this.#folds.open.size > 0 && this.matches(":hover");

@@ -25,9 +25,9 @@ function keepPanel(panel, keep, aim) {
   keep({ panel, ...trial }, { panel: "", ...NO_TRIAL });
 }
 
-/** All that is on the page beside an element and the elements around it. @param {Element} element
- * @returns {HTMLElement[]} */
-function besides(element) {
+/** The rest of the page: the siblings of an element and of its ancestors, except those above a sheet.
+ * @param {Element} element @returns {HTMLElement[]} */
+function restOfPage(element) {
   /** @type {HTMLElement[]} */
   const found = [];
   for (let at = element; at.parentElement && at !== document.body; at = at.parentElement)
@@ -132,7 +132,7 @@ export class SidePanels {
     const isOver = side !== null && this.sheet && NARROW.matches;
     if (isOver === this.#covered.length > 0) return;
     for (const part of this.#covered) part.inert = false;
-    this.#covered = isOver ? besides(side) : [];
+    this.#covered = isOver ? restOfPage(side) : [];
     for (const part of this.#covered) part.inert = true;
     document.body.toggleAttribute("data-sheet", isOver);
     side?.setAttribute("role", isOver ? "dialog" : "complementary");

@@ -32,7 +32,7 @@ function focusNearest(around) {
   }
 }
 
-/** True where nothing has the focus, or what has it was hidden: the browser takes it from there later. */
+/** True when nothing has the focus, or a hidden element, from which the browser takes it later. */
 function isFocusLost() {
   const held = document.activeElement;
   return held === null || held === document.body || held.closest("[hidden]") !== null;

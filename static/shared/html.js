@@ -1,7 +1,7 @@
 // Templates: lit-html with five additions. `false` renders nothing, or "false" as an attribute; `keyed`
 // keeps rows and their focus where a list changes; `fieldValue` leaves a field alone while somebody types in
-// it; `written` sets a property that is also set elsewhere; `unlessSame` renders a part only when what it
-// shows has changed. Text is always escaped: markup comes from the templates in this code base.
+// it; `written` sets a property that other code sets too; `unlessSame` renders a part only when what it shows
+// has changed. Text is always escaped: markup comes from the templates in this code base.
 import { noChange, nothing, svg as svgTemplate, html as template } from "lit-html";
 import { Directive, directive } from "lit-html/directive.js";
 import { repeat } from "lit-html/directives/repeat.js";

@@ -84,8 +84,8 @@ export function followInputs() {
   for (const type of ["keydown", "pointerdown"]) document.addEventListener(type, follow, true);
 }
 
-/** Focuses an element, if there is one. Browsers ring what gets the focus after a key, but Safari goes by how
- * the last element got it, and would not ring a row that a key reached after a click.
+/** Focuses an element, if there is one. After a key it gets a focus ring; Safari would draw none if the focus
+ * came from an element that was clicked.
  * @param {Element | null | undefined} target @param {FocusOptions} [options] */
 export function focusOn(target, options) {
   if (target instanceof HTMLElement) target.focus(isByKey ? { ...options, focusVisible: true } : options);

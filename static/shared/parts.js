@@ -45,8 +45,8 @@ export const signalColour = (i) => `var(--sig-${(i % 8) + 1})`;
 export const signalSwatch = (i) =>
   html`<i class="swatch" .style="--c:${signalColour(i)};--e:var(--outline)"></i>`;
 
-/** A text as it is, which scrolls if it is long. It can have the focus: in Safari keys scroll nothing else.
- * @param {string} text @param {string} [kind] classes */
+/** A text as it is, which scrolls if it is long. It takes the focus, because in Safari keys scroll only what
+ * has it. @param {string} text @param {string} [kind] classes */
 export const plainText = (text, kind = "") => html`<pre class=${kind || nothing} tabindex="0">${text}</pre>`;
 
 /** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices
@@ -56,8 +56,8 @@ export const optionElements = (choices, chosen) =>
     ([value, label]) => html`<option value=${value} .selected=${value === chosen}>${label}</option>`,
   );
 
-/** The options of a <select> of sessions. One that is chosen by the address, but is not among those that were
- * read, is named by its id. @param {Api.Session[]} sessions @param {string} chosen
+/** The options of a <select> of sessions. A session that the address chose and that was not read is named by
+ * its id. @param {Api.Session[]} sessions @param {string} chosen
  * @param {(session: Api.Session) => string} name @param {[value: string, label: string][]} [first] */
 export function sessionOptions(sessions, chosen, name, first = []) {
   /** @type {[string, string][]} */

@@ -1,5 +1,5 @@
-// Small choices of this browser (theme, open panel), kept in localStorage, and on this page only where that
-// is full or not allowed.
+// Small choices of this browser, such as the theme, kept in localStorage; where that is full or not allowed,
+// on this page only.
 
 /** The choices that localStorage did not take. @type {Map<string, string | null>} */
 const ofThisPage = new Map();

@@ -1,8 +1,8 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
-// A failure is shown with a button that tries again; a failed request is repeated when the server is back,
-// and any request after a lost connection whose events are no longer known.
-// A change between a read and the join of the page's room causes no event for the page. So elements that
-// no other tells of it wait for the join (`readsOnceJoined`).
+// A failure is shown with a button that tries again. A failed request is repeated when the connection is back;
+// every request is, when the events of a lost connection are no longer known.
+// The page gets no event for a change between a read and the join of its room. Elements with
+// `readsOnceJoined` therefore wait for the join.
 import { CoppiceElement } from "./element.js";
 import { html } from "./html.js";
 import { errorOf, problem, tokenForm } from "./problem.js";
@@ -20,7 +20,7 @@ const NEAR = { rootMargin: "50%" };
 export class ReadingElement extends CoppiceElement {
   /** @type {Error | null} */
   error = null;
-  /** True to read once the page has joined its room, or has waited for that long enough. */
+  /** True to wait with the first read until the page has joined its room, for JOIN_MS at most. */
   readsOnceJoined = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
@@ -28,7 +28,7 @@ export class ReadingElement extends CoppiceElement {
   #early;
   /** True while the element is in view. */
   #isInView = false;
-  /** True once it was to be read while it could not be seen. */
+  /** True when a read was put off because the element could not be seen. */
   #isDue = false;
   #readsInView;
 

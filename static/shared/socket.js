@@ -3,16 +3,17 @@
 import { io } from "socket.io-client";
 import { root } from "./root.js";
 
-/** The wait before a room is joined again that the server could not read. */
+/** The wait before joining a room again while the server's store is busy. */
 const RETRY_MS = 2000;
 
 /** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
 
-/** `live` once the rooms of the page are joined. Fires each event of the server under its own name, as a
- * CustomEvent with the payload as its detail.
- * Besides these, `state` when the connection comes or goes, and `resync` with the `snapshot` of a room that
- * was joined: for the first time (`known` false), or after too long a gap; `refused` where there is no such
- * room (any more). */
+/** The connection; its state is `live` once all rooms of the page are joined. Fires each event of the server
+ * under its own name, as a CustomEvent with the payload as its detail, and three of its own:
+ * - `state` when the connection comes or goes;
+ * - `resync` with the `snapshot` of a room that was joined, for the first time (`known` false) or after a gap
+ *   too long for single events;
+ * - `refused` when the room to join does not exist. */
 class Live extends EventTarget {
   /** @type {LiveState} */
   state = "connecting";
@@ -22,7 +23,7 @@ class Live extends EventTarget {
   #socket = null;
   /** @type {Map<string, number | null>} room -> last revision seen */
   #rooms = new Map();
-  /** True once the connection was lost, maybe before a room was joined: what happened since is unknown. */
+  /** True once the connection was lost. Events since then are unknown even to a room joined later. */
   #wasLost = false;
   /** Events that arrived before the answer to joining their room; an older snapshot must not overwrite them.
    * @type {Map<string, [name: string, payload: any][]>} */
