@@ -120,8 +120,8 @@ export function steepest(points, count) {
     .slice(0, count);
 }
 
-/** The width of a mark, its greatest distance from its place, and the leftmost place of a visible one, in units
- * of the text's size. */
+/** The width of a mark, its greatest distance from its place, and the leftmost place of a visible mark, in
+ * units of the text's size. */
 const [MARK, ASIDE, FIRST] = [1.5, 6, 0.75];
 
 /** Moves marks to the left where they would cover each other. Of marks at one place the last stays there.
