@@ -144,7 +144,8 @@ export class MessageList extends CoppiceElement {
     this.#listing.change({ ...EVERYTHING, from: String(from), to: String(to) });
   }
 
-  /** Shows the messages of a tool or a role, or those with some words. @param {{ tool?: string, role?: string, q?: string }} what */
+  /** Shows the messages of a tool or a role, or those with some words.
+   * @param {{ tool?: string, role?: string, q?: string }} what */
   narrow(what) {
     this.#listing.change({ ...EVERYTHING, ...what });
     this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" });

@@ -47,8 +47,9 @@ function focusKeeper(element, root) {
   return () => {
     if (!isFocusLost()) return;
     // Buttons that hide, as those that save, are used after a field.
-    const field = held.isConnected && changed instanceof HTMLElement && element.contains(changed) && changed;
-    if (field && field.checkVisibility()) focusOn(field);
+    const field =
+      held.isConnected && changed instanceof HTMLElement && element.contains(changed) ? changed : null;
+    if (field?.checkVisibility()) focusOn(field);
     else focusNearest(around);
   };
 }

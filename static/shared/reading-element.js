@@ -1,6 +1,6 @@
 // The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
-// A failure is shown with a button that tries again. When the connection is back, a failed request is repeated,
-// and every request if the events since it was lost are not known.
+// A failure is shown with a button that tries again. When the connection is back, a failed request is
+// repeated, and every request is if the events since its loss are not known.
 // The page gets no event for a change between a read and the join of its room. Elements with
 // `readsOnceJoined` therefore wait for the join.
 import { CoppiceElement } from "./element.js";
