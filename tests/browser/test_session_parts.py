@@ -101,6 +101,29 @@ LETTERS = """line => {
 }"""
 
 
+# A chart over some minutes, one point in each, with a prune in the middle of minute 15.
+MINUTES = """(chart, minutes) => {
+    const points = Array.from({ length: minutes }, (_, n) => ({
+        at: `2026-01-01T12:${String(n).padStart(2, '0')}:00Z`, number: n + 1, agent: 100 * (n + 1),
+        pruned: 100 * (n + 1), regions: [100 * (n + 1)], cause: null,
+    }));
+    const prune = {
+        at: '2026-01-01T12:14:30Z', number: 10, kind: 'prune', before: 1_000, after: 900, label: '',
+        aftermath: null,
+    };
+    chart.value = {
+        points, regions: ['user'], changes: [prune], elsewhere: null, window_calls: 10, limit: 9_000,
+        target: 3_000,
+    };
+}"""
+# The place of its mark between the beginning and the end of the axis.
+MARK = """() => {
+    const mark = document.querySelector('.chart-marks button').getBoundingClientRect();
+    const chart = document.querySelector('token-chart .u-over').getBoundingClientRect();
+    return (mark.x + mark.width / 2 - chart.x) / chart.width;
+}"""
+
+
 def open_above_target(page: Page, server: Server, folder: ClaudeFolder) -> None:
     """Open a followed session above its target, whose list shows a plan with shortened outputs."""
     transcript = folder.transcript()
@@ -169,6 +192,15 @@ class TestTheChart:
         assert chart is not None
         assert chart["x"] < prune < undo < chart["x"] + chart["width"]
         expect(page.locator("token-chart .legend")).to_contain_text("△undo")
+
+    def test_moves_a_mark_to_its_moment_once_points_reach_it(self, page: Page, server: Server) -> None:
+        """A prune after the last message stands at the end, until later messages make room for its moment."""
+        open_short(page, server)
+        chart = page.locator("token-chart")
+        chart.evaluate(MINUTES, 11)
+        holds(page, f"({MARK})() > 0.98")
+        chart.evaluate(MINUTES, 30)
+        holds(page, f"Math.abs(({MARK})() - 0.5) < 0.02")
 
     def test_opens_the_message_after_a_compaction_and_a_fork(
         self, page: Page, server: Server, folder: ClaudeFolder
