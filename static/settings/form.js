@@ -14,7 +14,15 @@ import {
   weightsUsedBy,
 } from "../shared/words.js";
 import { SECTIONS } from "./fields.js";
-import { back, following, forWhom, placeOf, shownType, typeTabs, usedBy } from "./type-choice.js";
+import {
+  followButton,
+  followsNotice,
+  ofType,
+  placeOf,
+  shownType,
+  typeTabs,
+  usersNote,
+} from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("../shared/html.js").Html} Html */
@@ -123,9 +131,9 @@ export function weightsSection(form) {
   const weights = /** @type {Record<string, number>} */ (valueAt(form.settings, place.path));
   const names = Object.keys(weights);
   const sum = names.reduce((total, name) => total + (Number(weights[name]) || 0), 0);
-  const heading = `Weights${forWhom(form)}`;
+  const heading = `Weights${ofType(form)}`;
   const bar = weightBar(names.map((name) => (sum > 0 ? ((Number(weights[name]) || 0) / sum) * 100 : 0)));
-  if (place.follows) return section(heading, null, html`${following(form, "weights")}${bar}`);
+  if (place.follows) return section(heading, null, html`${followsNotice(form, "weights")}${bar}`);
   const { strategy } = form.settings;
   const users = weightsUsedBy(strategy);
   const rows = names.map((name, i) => {
@@ -141,7 +149,7 @@ export function weightsSection(form) {
       <span class="end">sum <b>${decimal(sum)}</b></span>`,
     html`${rows} ${bar} ${faultNote(form, place.path)}
       ${Math.abs(sum - 100) > 0.05 && UNEVEN}
-      ${users && html`<p class="muted small">${users}</p>`} ${back(form, "weights")}
+      ${users && html`<p class="muted small">${users}</p>`} ${followButton(form, "weights")}
       ${shownType(form) === ALL && SUGGEST}`,
   );
 }
@@ -161,7 +169,13 @@ const weightBar = (shares) =>
 export function rolesSection(form) {
   const roles = Object.keys(form.settings.roles);
   const rows = roles.map((role) => slider(form, "roles", `roles.${role}`, title(role)));
-  return scoreSection(form, "roles", "Roles", "rating of who speaks, 0 to 1", html`${usedBy(form)}${rows}`);
+  return scoreSection(
+    form,
+    "roles",
+    "Roles",
+    "rating of who speaks, 0 to 1",
+    html`${usersNote(form)}${rows}`,
+  );
 }
 
 /** @param {Form} form */
@@ -169,17 +183,17 @@ export function keywordsSection(form) {
   const { path, follows } = placeOf(form.settings, shownType(form), "keywords");
   const groups = /** @type {Api.Settings["keywords"]} */ (valueAt(form.settings, path));
   const fields = follows
-    ? following(form, "keywords")
+    ? followsNotice(form, "keywords")
     : html`${groups.map((group, i) => keywordGroup(form, group, `${path}.${i}`, i))}
       ${faultNote(form, path)}
       <div><button type="button" class="small" data-act="add-group">${icon("plus")}Add a group</button></div>
-      ${back(form, "keywords")}`;
+      ${followButton(form, "keywords")}`;
   return scoreSection(
     form,
     path,
-    `Keywords${forWhom(form)}`,
+    `Keywords${ofType(form)}`,
     "whole words, any case",
-    html`${usedBy(form)} ${fields}`,
+    html`${usersNote(form)} ${fields}`,
   );
 }
 
@@ -232,7 +246,7 @@ export function lengthSection(form) {
     "length_steps",
     "Length",
     "rating from a length in characters on",
-    html`${usedBy(form)} ${rows} ${faultNote(form, "length_steps")}
+    html`${usersNote(form)} ${rows} ${faultNote(form, "length_steps")}
       <div><button type="button" class="small" data-act="add-step">${icon("plus")}Add a step</button></div>`,
   );
 }

@@ -62,7 +62,7 @@ function about(form, shown) {
 
 /** The notice in place of the fields if the shown type follows all sessions. @param {Form} form @param {Own}
  * field */
-export function following(form, field) {
+export function followsNotice(form, field) {
   return html`<div class="row follows">
     <p>${title(shownType(form))} has the ${field} of all sessions.</p>
     <button type="button" class="small" data-act="own" data-field=${field}
@@ -72,7 +72,7 @@ export function following(form, field) {
 
 /** The button that returns to the field of all sessions; empty if that is shown. @param {Form} form
  * @param {Own} field */
-export function back(form, field) {
+export function followButton(form, field) {
   const { path, follows } = placeOf(form.settings, shownType(form), field);
   if (follows || path === field) return "";
   const same = JSON.stringify(valueAt(form.settings, path)) === JSON.stringify(form.settings[field]);
@@ -84,10 +84,10 @@ export function back(form, field) {
 }
 
 /** The end of a heading that names the shown type. @param {Form} form */
-export const forWhom = (form) => (shownType(form) === ALL ? "" : ` for ${shownType(form)}`);
+export const ofType = (form) => (shownType(form) === ALL ? "" : ` for ${shownType(form)}`);
 
 /** The note on a part that only strategies use that weigh whole messages. @param {Form} form */
-export function usedBy(form) {
+export function usersNote(form) {
   const chosen = form.settings.strategy;
   const [users, others] = [true, false].map((whole) =>
     choicesOf("weighing")
