@@ -19,7 +19,7 @@ import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { title } from "../shared/words.js";
 import { badge, canNotify, isNotifying, notifyOfCrossing, toggleNotifying } from "./alerts.js";
-import { arrange, grouped, isWorthGrouping, nextSort, sortChoices, tally, team } from "./rows.js";
+import { arrange, grouped, isWorthGrouping, nextSort, owners, sortChoices, tally } from "./rows.js";
 import { regionLegend } from "./session-row.js";
 import { distinctNames } from "./titles.js";
 
@@ -165,7 +165,7 @@ class CoppiceOverview extends ReadingElement {
     const rows = arrange(sessions, filter);
     this.#names ??= distinctNames(sessions, Date.now());
     const value = { entries: by ? grouped(rows, { ...filter, by }) : rows, sort, names: this.#names };
-    const belonging = team(sessions, this.#choice);
+    const belonging = owners(sessions, this.#choice);
     const several = belonging.users.length + belonging.hosts.length > 0;
     return html`<div class="page-head">
         <h1>Sessions</h1>
@@ -200,7 +200,7 @@ class CoppiceOverview extends ReadingElement {
   }
 
   /** @param {Api.Session[]} sessions @param {import("./rows.js").Group | null} by
-   * @param {ReturnType<typeof team>} team */
+   * @param {ReturnType<typeof owners>} belonging */
   #toolbar(sessions, by, { users, hosts, projects }) {
     const { active, above, sources } = tally(sessions);
     const { find, show, sort } = this.#choice;

@@ -86,8 +86,9 @@ function mentions(session, text) {
   );
 }
 
-/** @param {Filter} filter @returns {(session: Api.Session) => boolean} */
-function fitting({ text = "", chip = "all", project = "", user = "", host = "" }) {
+/** Returns the condition of a filter, without its order and folds.
+ * @param {Filter} filter @returns {(session: Api.Session) => boolean} */
+function isShownBy({ text = "", chip = "all", project = "", user = "", host = "" }) {
   const words = text.trim().toLowerCase();
   /** @param {Api.Session} s */
   const chosen = (s) =>
@@ -124,7 +125,7 @@ function byColumn(sort) {
  * the list is by itself. Many quiet sub-agents are folded, unless the filter has a text or `unfolded` names
  * their parent. @param {Iterable<Api.Session>} sessions @param {Filter} [filter] @returns {Row[]} */
 export function arrange(sessions, filter = {}) {
-  const children = childrenOf([...sessions].filter(fitting(filter)));
+  const children = childrenOf([...sessions].filter(isShownBy(filter)));
   const byUrgency = urgencyOf(children);
   const sorted = byColumn(filter.sort ?? "");
   /** @param {Api.Session} a @param {Api.Session} b */
@@ -270,7 +271,7 @@ export function tally(sessions) {
 /** The users, the hosts and the projects that the sessions belong to, as values with their labels; none where
  * there is one of it. Those chosen count, too, even if their last session is gone. @param {Api.Session[]}
  * sessions @param {Partial<Record<Group, string>>} [chosen] */
-export function team(sessions, chosen = {}) {
+export function owners(sessions, chosen = {}) {
   /** @param {Group} group */
   const several = (group) => {
     const all = new Set([...sessions.map(GROUPS[group]), chosen[group] ?? ""]);

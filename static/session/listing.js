@@ -8,7 +8,7 @@ import { Refresher } from "../shared/refresher.js";
 import { ALL, CHANGES, EVERYTHING, isSame, keepQuery, namesAll, queryOf } from "./list-query.js";
 import { LoadedRows } from "./loaded-rows.js";
 import { newer, withFates, withTexts } from "./message-facts.js";
-import { FIRST } from "./viewport.js";
+import { FIRST_ROWS } from "./viewport.js";
 
 /** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "changes", "goes", "shortened"]);
@@ -225,7 +225,7 @@ export class Listing {
     const before = this.newest;
     const isHeld = this.isBeingRead && before > 0 && this.query.sort !== "oldest";
     const { from, to } = this.#viewport.span;
-    const limit = Math.max(FIRST, to - from);
+    const limit = Math.max(FIRST_ROWS, to - from);
     const last = isHeld ? before : undefined;
     const read = await this.#fetchRows(from, { limit, last, at_once: atOnce || undefined });
     const page = this.#withKnownFates(read);

@@ -6,13 +6,13 @@ import { RowHeights } from "./row-heights.js";
 /** @typedef {import("./row-heights.js").Span} Span */
 
 /** The rows drawn before the length of a list is known. */
-export const FIRST = 60;
+export const FIRST_ROWS = 60;
 /** Elements that must not move under the pointer. */
 const HELD = ":is(.rows, .pill, .selection)";
 
 export class Viewport {
   /** The drawn rows. @type {Span} */
-  span = { from: 0, to: FIRST };
+  span = { from: 0, to: FIRST_ROWS };
   #heights = new RowHeights(1);
   #list;
   /** The height of a closed row in pixels; it depends on the page's width and the size of its text. */
@@ -39,7 +39,7 @@ export class Viewport {
 
   /** Shows the top of a list of unknown length. */
   reset() {
-    this.span = { from: 0, to: FIRST };
+    this.span = { from: 0, to: FIRST_ROWS };
   }
 
   readRowHeight() {

@@ -63,13 +63,13 @@ export function eventWords({ seen, complete, calls, tokens, ...counts }, elsewhe
   });
   const within = `in ${counted(calls, "call")}${complete ? "" : " so far"}`;
   const done = again.length > 0 ? `${again.join(", ")} ${within}` : `nothing done again ${within}`;
-  return [done, went(tokens, complete), again.length > 0 && !elsewhere && "nothing to compare with"]
+  return [done, newWorkWords(tokens, complete), again.length > 0 && !elsewhere && "nothing to compare with"]
     .filter(Boolean)
     .join("; ");
 }
 
 /** The tokens until new work, in words. @param {number | null} tokens @param {boolean} complete */
-function went(tokens, complete) {
+function newWorkWords(tokens, complete) {
   if (tokens === null) return complete ? "no new work" : "no new work yet";
   return tokens > 0 && `new work after ~${about(tokens)} tokens`;
 }

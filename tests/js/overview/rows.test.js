@@ -8,9 +8,9 @@ import {
   grouped,
   isWorthGrouping,
   nextSort,
+  owners,
   sortChoices,
   tally,
-  team,
 } from "../../../static/overview/rows.js";
 import { session, verdict } from "../builders.js";
 
@@ -245,16 +245,16 @@ describe("a team's sessions", () => {
   /** @param {import("../../../static/overview/rows.js").Filter} filter */
   const ids = (filter) => arrange([own, ada, desk], filter).map((row) => row.session.id);
   it("are distinguished only where there is more than one user or host", () => {
-    assert.deepEqual(team([own]), { users: [], hosts: [], projects: [] });
-    assert.deepEqual(team([ada]), { users: [], hosts: [], projects: [] });
+    assert.deepEqual(owners([own]), { users: [], hosts: [], projects: [] });
+    assert.deepEqual(owners([ada]), { users: [], hosts: [], projects: [] });
     const same = (/** @type {string[]} */ ...names) => names.map((name) => [name, name]);
-    assert.deepEqual(team([ada, desk]), { users: [], hosts: same("box", "laptop"), projects: [] });
-    assert.deepEqual(team([own, ada]).users, same("ada", "no user"));
+    assert.deepEqual(owners([ada, desk]), { users: [], hosts: same("box", "laptop"), projects: [] });
+    assert.deepEqual(owners([own, ada]).users, same("ada", "no user"));
   });
   it("name what is chosen, even if its last session is gone", () => {
     const gone = session({ id: "a", cwd: "/home/ada/app" });
-    assert.deepEqual(team([gone], { project: "/home/ada/app" }).projects, []);
-    assert.deepEqual(team([gone], { project: "/home/ada/old" }).projects, [
+    assert.deepEqual(owners([gone], { project: "/home/ada/app" }).projects, []);
+    assert.deepEqual(owners([gone], { project: "/home/ada/old" }).projects, [
       ["/home/ada/app", "app"],
       ["/home/ada/old", "old"],
     ]);
@@ -264,7 +264,7 @@ describe("a team's sessions", () => {
     const b = session({ id: "b", cwd: "/home/bob/y/app" });
     const c = session({ id: "c", cwd: "/home/bob/api" });
     const none = session({ id: "none", cwd: null });
-    assert.deepEqual(team([a, b, c, none]).projects, [
+    assert.deepEqual(owners([a, b, c, none]).projects, [
       ["/home/bob/api", "api"],
       ["/home/ada/x/app", "x/app"],
       ["/home/bob/y/app", "y/app"],
@@ -278,7 +278,7 @@ describe("a team's sessions", () => {
   it("came from another machine, if a user's proxy sent them without its name", () => {
     const proxied = session({ id: "p", user: "ada", host: null });
     assert.deepEqual(
-      team([own, proxied]).hosts.map(([host]) => host),
+      owners([own, proxied]).hosts.map(([host]) => host),
       ["another machine", "this server"],
     );
   });
