@@ -18,9 +18,21 @@ const PATIENCE_MS = 120_000;
 const TOO_LATE = "the server has not answered for two minutes; is the connection lost?";
 const NO_ANSWER = "the answer was incomplete, or came from a server between this page and coppice; try again";
 
-/** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal]
- * @param {string} [token] @returns {Promise<any>} */
-async function request(address, method, body, signal, token) {
+/** A request; `token` may be empty.
+ * @typedef {{ method: string, body?: unknown, signal?: AbortSignal, token: string }} Sent */
+
+/** Returns the JSON of an answer. @param {string} address @param {Sent} sent @returns {Promise<any>} */
+async function request(address, sent) {
+  const { answer, data } = await send(address, sent);
+  if (answer.ok && data === null) throw new ApiError(0, NO_ANSWER);
+  if (answer.ok) return data;
+  const message = data?.error?.message ?? `the server answered ${answer.status} ${answer.statusText}`;
+  throw new ApiError(answer.status, message, data?.error?.details);
+}
+
+/** Returns an answer of any status with its JSON, or null where that is not whole.
+ * @param {string} address @param {Sent} sent */
+async function send(address, { method, body, signal, token }) {
   const isForm = body instanceof FormData;
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
@@ -30,23 +42,18 @@ async function request(address, method, body, signal, token) {
   const late = new AbortController();
   const clock = method === "GET" ? setTimeout(() => late.abort(), PATIENCE_MS) : undefined;
   const ended = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-  let answer;
-  let data;
   try {
-    const sent = isForm ? body : JSON.stringify(body);
-    answer = await fetch(address, { method, signal: ended, headers, body: sent });
-    data = await answer.json().catch(() => null);
+    const content = isForm ? body : JSON.stringify(body);
+    const answer = await fetch(address, { method, signal: ended, headers, body: content });
+    const data = await answer.json().catch(() => null);
     ended.throwIfAborted();
+    return { answer, data };
   } catch (cause) {
     if (signal?.aborted) throw cause;
     throw new ApiError(0, late.signal.aborted ? TOO_LATE : silence(address));
   } finally {
     clearTimeout(clock);
   }
-  if (answer.ok && data === null) throw new ApiError(0, NO_ANSWER);
-  if (answer.ok) return data;
-  const message = data?.error?.message ?? `the server answered ${answer.status} ${answer.statusText}`;
-  throw new ApiError(answer.status, message, data?.error?.details);
 }
 
 /** Returns a text about a request without an answer. Browsers hide the cause from pages of other sites, so it
@@ -85,7 +92,7 @@ export function apiAt(base = root, token = "") {
     const [start, ...rest] = path.split("{}");
     const filled = rest.map((part, n) => encodeURIComponent(names[n] ?? "") + part);
     const address = `${base}/api${start}${filled.join("")}${queryOf(query ?? {})}`;
-    return request(address, method, body, signal, token);
+    return request(address, { method, body, signal, token });
   };
   return {
     /** The role of the token or the sign-in. @param {AbortSignal} [signal] */
