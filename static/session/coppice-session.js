@@ -312,14 +312,14 @@ class CoppiceSession extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads all again that is shown of the messages. */
+  /** Reads again everything that is shown of the messages. */
   #readAll() {
     this.#readRows();
     this.#timeline.restart();
     this.#refreshOpenPanel();
   }
 
-  /** The same after messages were appended: chart and panel follow when it is their time. */
+  /** The same after messages were appended: the chart and the open panel wait for their interval. */
   #readNew() {
     this.#readRows();
     this.#timeline.ask();
