@@ -103,11 +103,16 @@ function about(session) {
   }`;
 }
 
-/** A higher number of turns would be too uncertain to show. */
+/** More turns are too uncertain for an exact number, and for any number. */
+const EXACT_TURNS = 20;
 const MANY_TURNS = 100;
 
-/** @param {number | null} left turns until the target */
-const turns = (left) => (left === null ? "–" : left < MANY_TURNS ? number(left) : "many");
+/** The turns until the target, rounded as in the verdict beside them. @param {number | null} left */
+function turns(left) {
+  if (left === null) return "–";
+  if (left >= MANY_TURNS) return "many";
+  return number(left > EXACT_TURNS ? 5 * Math.round(left / 5) : left);
+}
 
 /** The address at which the page of a session offers the action, and the word for it. */
 const ACTS = {

@@ -36,10 +36,11 @@ describe("a session's row", () => {
       /└.*sub-agent explore/s,
     );
   });
-  it('says "many" for a number of turns that is too uncertain', () => {
+  it("says the turns to the target as the verdict does: exact up to 20, then in fives, then many", () => {
     const left = (/** @type {number} */ turns_left) =>
       markup(sessionRow(row(session({ turns_left })))).match(/class="c-left num">([^<]*)</)?.[1];
-    assert.deepEqual([left(99), left(1952)], ["99", "many"]);
+    const said = ["0", "19", "20", "20", "30", "100", "many", "many"];
+    assert.deepEqual([0, 19, 20, 21, 28, 99, 100, 1952].map(left), said);
   });
   it("says how many lines could not be read", () =>
     assert.match(markup(sessionRow(row(session({ malformed: 2 }), 0))), /2 lines not read/));

@@ -50,7 +50,7 @@ class Messages:
         _check(asked)
         with self._planning.reading(session_id) as session:
             shown = self._shown_plans.recall_or_none(asked.plan_id, session) if asked.plan_id else None
-            planned = shown or self._planning.make(session)
+            planned = shown or self._current_plan(session)
             return self._page(session, planned, asked, plan_id=shown.id if shown is not None else None)
 
     def at_once(self, session_id: str, asked: MessagesQuery = NEWEST) -> Page:
@@ -129,11 +129,11 @@ class Messages:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             if at_once and self._planning.is_ready(session):
-                return self.rows(session.key, self._planning.make(session), nos)
+                return self.rows(session.key, self._current_plan(session), nos)
             if at_once:
                 return self._pending_rows(session, nos)
         with self._planning.reading(session_id) as session:
-            return self.rows(session.key, self._planning.make(session), nos)
+            return self.rows(session.key, self._current_plan(session), nos)
 
     def one(self, session_id: str, mid: str) -> MessageFull:
         """Return one message with all its parts.
@@ -143,7 +143,7 @@ class Messages:
         """
         with self._planning.reading(session_id) as session:
             message = message_with_id(self._store, session.key, mid)
-            planned = self._planning.make(session)
+            planned = self._current_plan(session)
             [out] = self.rows(session.key, planned, [message.no])
             entries = self._store.log.entries_of(session.key, message)
         parts = [part for entry in entries for part in orjson.loads(entry.parts)]
@@ -156,6 +156,10 @@ class Messages:
             sent_parts=None if shown is None else [part_to_dict(part) for part in shown],
             entries=[LogEntry(seq=e.seq, id=e.id.hex(), source_id=e.source_id) for e in entries],
         )
+
+    def _current_plan(self, session: Session) -> SessionPlan:
+        """Return the plan that would be made now, exactly: a list has the fates that the open plan has."""
+        return self._planning.make(session, exactly=True)
 
     # -- which messages
 

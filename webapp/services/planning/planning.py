@@ -173,12 +173,12 @@ class Planning:
             yield Session.load(self._environment, session_id)
 
     def is_ready(self, session: Session) -> bool:
-        """Return whether the plan that `make` would return now is in memory, so that it takes no time."""
+        """Return whether the exact plan that `make` would return now is in memory, so that it takes no time."""
         view = self._histories.known(session)
         if view is None:
             return False
         budget = self._budget(session, session.pruned.scale, session.limits.aim_tokens)
-        return (session.settings, budget, None) in view.memo
+        return ("exact", (session.settings, budget, None)) in view.memo
 
     def _budget(self, session: Session, scale: Scale, shown: int) -> int:
         """Return the budget of the messages alone, in estimated tokens."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
-from tests.webapp.building import call, conversation, entry, followed, mid, result, user
+from scoring.messages import Message
+from tests.webapp.building import call, conversation, entry, followed, mid, result, said, user
 from webapp.app import App
-from webapp.bodies import MessagesQuery, PlanBody, PruneBody
+from webapp.bodies import MessagesQuery, PlanBody, PruneBody, SessionChange
 from webapp.errors import Invalid, NotFound
 from webapp.services.planning.planning import Planning
 
@@ -24,6 +26,17 @@ def walk(app: App, **by: Any) -> list[int]:
         if after is None:
             assert len(numbers) == page.total
             return numbers
+
+
+def uneven_outputs() -> list[Message]:
+    """Return turns whose outputs differ in their rows, so that the estimate of a shortened one is inexact."""
+    rnd = random.Random(39)
+    messages = []
+    for n in range(12):
+        words, rows = rnd.choice((1, 3, 8, 30)), rnd.choice((3, 10, 40))
+        text = "\n".join(" ".join(f"word{rnd.randrange(99)}" for _ in range(words)) for _ in range(rows))
+        messages += [user(f"ask {n}"), call(f"c{n}"), result(f"c{n}", text), said(f"done {n}")]
+    return messages
 
 
 class TestPage:
@@ -84,6 +97,20 @@ class TestPage:
         plan = app.prunes.plan("s", PlanBody(max_tokens=400))
         changed = {m.number for m in (*plan.removed, *plan.shortened)}
         assert set(walk(app, fate="changes", plan_id=plan.plan_id)) == changed != set()
+
+    def test_count_and_list_the_changes_that_the_plan_has(self, app: App) -> None:  # X1
+        """A plan estimates what it shortens and keeps what does not get shorter; lists say the same as the plan."""
+        followed(app, *uneven_outputs())
+        app.sessions.patch("s", SessionChange(window=20_000, settings={"aim_percent": 24}))
+        page, plan = app.messages.page("s", MessagesQuery(limit=100)), app.prunes.plan("s", PlanBody())
+        assert (page.counts["goes"], page.counts["shortened"]) == (plan.removed_count, plan.shortened_count)
+        shortened = {m.number for m in plan.shortened}
+        assert {m.number for m in page.messages if m.fate == "shortened"} == shortened != set()
+        rows = app.messages.by_number("s", range(1, len(page.messages) + 1))
+        assert {m.number for m in rows if m.fate == "shortened"} == shortened
+        assert {
+            n for n in shortened if app.messages.one("s", mid(app, "s", n)).fate == "shortened"
+        } == shortened
 
     def test_show_new_messages_before_a_plan(self, app: App) -> None:
         """New messages are pending until a plan includes them."""
