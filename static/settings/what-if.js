@@ -25,6 +25,10 @@ const NONE = html`<p class="pad muted">
   come from, and starts a demo session.
 </p>`;
 const DEPTHS = html`<p class="small muted">Messages that change fate when a prune keeps this much.</p>`;
+const SAME_CUT = html`<p class="muted">
+  The edited aim has no effect here: both prunes keep as much as you chose above.
+  <button class="small quiet" data-act="to-aim">Cut to the aims</button>
+</p>`;
 const WRONG = html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
 
 export class WhatIf extends ReadingElement {
@@ -42,8 +46,10 @@ export class WhatIf extends ReadingElement {
   #savedInBrief = false;
   /** @type {Api.Plan | null} */
   #tried = null;
-  /** The share of the context that the plans keep, in percent; null for their aims. @type {number | null} */
-  #cut = null;
+  /** The share of the context that the reader lets the plans keep, in percent. @type {number | null} */
+  #picked = null;
+  /** True where the edited settings have another aim than the saved ones. */
+  #aims = false;
   /** The number of changed fates by depth, as far as they are known. @type {Map<number, number>} */
   #depths = new Map();
   #busy = false;
@@ -85,8 +91,14 @@ export class WhatIf extends ReadingElement {
       const { target } = event;
       if (!(target instanceof HTMLInputElement) || target.type !== "range") return;
       event.stopPropagation();
-      this.#cut = Number(target.value);
+      this.#picked = Number(target.value);
       this.requestUpdate();
+    });
+    this.actions({
+      "to-aim": () => {
+        this.#picked = this.#saved = this.#tried = null;
+        return this.refresher.restart();
+      },
     });
     super.start();
   }
@@ -125,10 +137,15 @@ export class WhatIf extends ReadingElement {
   /** @param {Api.Session | null} session */
   #choose(session) {
     this.#session = session;
-    this.#cut = session ? firstCut(session) : null;
+    this.#picked = null;
   }
 
-  /** @param {AbortSignal} signal */
+  /** The share of the context that the plans keep, in percent; null for their aims. */
+  get #cut() {
+    return this.#picked ?? (this.#session && !this.#aims ? firstCut(this.#session) : null);
+  }
+
+  /** @param {AbortSignal} signal @returns {Promise<void>} */
   async read(signal) {
     if (!this.#sessions) {
       // The other sessions are read when the choice is about to open.
@@ -138,7 +155,8 @@ export class WhatIf extends ReadingElement {
     const session = this.#session;
     if (!session) return;
     try {
-      const max_tokens = this.#cut === null ? null : tokensAt(session, this.#cut);
+      const cut = this.#cut;
+      const max_tokens = cut === null ? null : tokensAt(session, cut);
       const wanted = ownFirst(session, this.#settings);
       if (!this.#saved || (wanted && this.#savedInBrief)) {
         this.#saved = await api.plan(session.id, { max_tokens, brief: !wanted }, signal);
@@ -148,6 +166,11 @@ export class WhatIf extends ReadingElement {
       this.#tried = wanted ? await api.plan(session.id, { ...body, max_tokens }, signal) : null;
       if (wanted) ({ differences: this.#differences } = await import("./plan-differences.js"));
       if (signal.aborted) return;
+      this.#aims = this.#tried !== null && this.#tried.aim_tokens !== this.#saved.aim_tokens;
+      if (this.#cut !== cut) {
+        this.#saved = this.#tried = null;
+        return await this.read(signal);
+      }
       this.emit("faults", []);
       this.#busy = false;
       this.requestUpdate();
@@ -192,7 +215,8 @@ export class WhatIf extends ReadingElement {
   /** @param {Api.Session} session */
   #comparison(session) {
     const [saved, tried] = [this.#saved, this.#tried];
-    const cut = this.#cut ?? aimShare(session);
+    const aim_tokens = tried?.aim_tokens ?? session.aim_tokens;
+    const cut = this.#cut ?? aimShare({ ...session, aim_tokens });
     const choices = (this.#sessions ?? []).map(
       (s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(s.pruned.utilization)})`]),
     );
@@ -212,6 +236,7 @@ export class WhatIf extends ReadingElement {
         ${tried && planBar("Edited", session, { ...tried.after, regions: tried.regions_after })}
       </div>
       <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
+      ${tried && this.#aims && this.#picked !== null && SAME_CUT}
       ${tried && this.#depthWords()} ${saved && tried && this.#differences?.(saved, tried, this.#certainty)}
     </div>`;
   }

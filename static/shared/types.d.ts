@@ -171,7 +171,7 @@ declare namespace Api {
   interface Plan {
     plan_id: string; session_id: string; version: number; strategy: string; preset: string;
     weights: Record<string, number>; weights_of: string | null; fresh_tail: number; own_settings: string[];
-    max_tokens: number; limit: number; before: Fill; after: Fill; regions_after: Region[];
+    max_tokens: number; aim_tokens: number; limit: number; before: Fill; after: Fill; regions_after: Region[];
     removed_count: number; removed_units: number; shortened_count: number; summary: PlannedSummary | null;
     freed: number; over_budget: OverBudget | null; nothing_to_do: string | null; groups: PlanGroup[];
     removed: Message[]; shortened: Message[]; kept: Kept[]; cache: PruneCost; changed: number | null;

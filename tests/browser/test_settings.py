@@ -609,6 +609,24 @@ class TestTrying:
         page.get_by_role("slider", name=re.compile("Keep")).fill("95")
         expect(page.get_by_text(re.compile("Keep 95"))).to_be_visible()
 
+    def test_cuts_to_the_aim_that_is_edited(self, page: Page, server: Server) -> None:  # X4
+        """A session below its aim is tried at the edited aim; at a cut of the reader's own, the panel says why not."""
+        managed(server, 40, tokens=900)
+        page.goto(f"{server.url}/settings")
+        words = page.locator(".what-if-words")
+        expect(words).to_contain_text("With the saved settings")
+        page.get_by_label("Aim", exact=True).fill("6")
+        expect(words).to_contain_text("would change fate")
+        expect(words).not_to_contain_text("No message")
+        expect(page.locator("what-if")).to_contain_text("the aim")
+        page.get_by_role("slider", name=re.compile("Keep")).fill("70")
+        expect(page.locator("what-if")).to_contain_text("The edited aim has no effect here")
+        expect(words).to_contain_text("No message would change fate")
+        page.get_by_role("button", name="Cut to the aims").click()
+        expect(words).not_to_contain_text("No message")
+        page.get_by_label("Aim", exact=True).fill("60")
+        expect(page.get_by_text("Keep 50")).to_be_visible()
+
     def test_says_that_nothing_would_change(self, page: Page, server: Server) -> None:
         """A setting without effect on the session is named as such."""
         managed(server, 40, tokens=900)

@@ -125,6 +125,7 @@ export function plan(given = {}) {
     fresh_tail: 0,
     own_settings: [],
     max_tokens: 120_000,
+    aim_tokens: 120_000,
     limit: 200_000,
     before: { tokens: 176_000, utilization: 88, messages: 200 },
     after: { tokens: 100_000, utilization: 50, messages: 158 },

@@ -255,6 +255,8 @@ class Plan:
     own_settings: list[str]
     """The names of the session's own settings."""
     max_tokens: int
+    aim_tokens: int
+    """The aim with these settings: `max_tokens`, unless another number was asked for."""
     limit: int
     before: Fill
     after: Fill

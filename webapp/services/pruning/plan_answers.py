@@ -48,6 +48,7 @@ class PlanAnswers:
             fresh_tail=planned.settings.fresh_tail,
             own_settings=sorted(session.row.settings),
             max_tokens=planned.max_tokens,
+            aim_tokens=limits.aim_tokens,
             limit=limits.limit,
             before=_fill(scale.tokens, limits.limit, session.pruned.messages),
             after=_fill(planned.tokens_after, limits.limit, _messages_after(session, planned)),
