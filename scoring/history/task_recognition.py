@@ -107,7 +107,7 @@ class TaskCounts:
             self.outputs += sign
         if features.calls:
             for name in features.names[0]:
-                self._call(name[:NAME_CHARS], sign)
+                self._call(name[: NAME_CHARS + 1], sign)  # one more than is shown, which tells that it is cut
         elif not features.results:
             self.talk += sign
             if features.names_file or (content is not None and _is_file_in(content.names)):
@@ -230,5 +230,6 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    *first, last = [*names[:2], "others"] if len(names) > 3 else names or [""]
+    shown = [name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…" for name in names]
+    *first, last = [*shown[:2], "others"] if len(shown) > 3 else shown or [""]
     return f"{', '.join(first)} and {last}" if first else last

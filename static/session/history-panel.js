@@ -204,11 +204,22 @@ function figures(o, certainty) {
   const tokens =
     before !== after && `${tokenText(before, certainty)} → ${tokenText(after, certainty)} tokens`;
   const by = [
-    ACTORS[o.reason ?? ""] ? "" : o.reason, // beside who made it
+    ACTORS[o.reason ?? ""] ? "" : beyondName(o.reason ?? ""), // beside who made it
     o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",
     o.preset ?? "",
   ];
   return [[took, tokens].filter(Boolean).join(", "), ...new Set(by)].filter(Boolean).join(" · ");
+}
+
+/** Why an agent compacted, by its own word for it. @type {Record<string, string>} */
+const TRIGGERS = { auto: "by itself", manual: "on request", unknown: "" };
+
+/** The part of a reason that the name of its operation does not say. @param {string} reason */
+function beyondName(reason) {
+  const [compacted, trigger = ""] = /^the agent compacted its context \((.*?)\)/.exec(reason) ?? [""];
+  return [TRIGGERS[trigger] ?? trigger, reason.slice(compacted.length).replace("; ", "")]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 /** The messages that an operation changed. @param {Api.OperationItem[]} items

@@ -109,7 +109,7 @@ class RetentionPanel extends ReadingElement {
             .value=${`${this.#stored?.limits[name] ?? ""}`}>${unit}</span></label>`,
       )}</div>
       <p class="pad ${this.#fault ? "fault" : (shown?.sessions ?? 0) > 0 ? "warned" : ""}" role="status"
-        >${this.#fault ? sentence(this.#fault) : shown?.text}</p>
+        >${this.#fault ? sentence(this.#fault) : withDays(shown?.text ?? "")}</p>
       ${!this.#fault && shown && shown.named.length > 0 && going(shown)}
       <p class="pad muted small">
         Limits are applied every night at 3:00. Sessions used within the last day stay, and so do those that
@@ -136,6 +136,11 @@ const faultOf = (error) =>
         .map(({ field, message }) => `${FIELDS.find(([name]) => name === field)?.[1] ?? field}: ${message}`)
         .join("; ")
     : reasonOf(error);
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+
+/** A text of the server with its days as people write them. @param {string} text */
+const withDays = (text) => text.replace(/\d{4}-\d\d-\d\d/g, (iso) => day.format(new Date(iso)));
 
 /** @param {number} bytes */
 const size = (bytes) => (bytes < 0.1 * 2 ** 20 ? "under 0.1 MiB" : `${decimal(bytes / 2 ** 20)} MiB`);

@@ -244,6 +244,14 @@ class TestTheChart:
                     len({mark.evaluate("mark => getComputedStyle(mark).color") for mark in marks.all()}) == 1
                 )
 
+    def test_says_nothing_twice_beside_a_compaction(self, page: Page, tmp_path: Path) -> None:
+        """The history has what the name of the operation does not say."""
+        with running_server(tmp_path, env={"CODEX_HOME": str(SAMPLES / "codex")}) as server:
+            page.goto(f"{server.url}/sessions/019b7e00-0000-7000-8000-000000000001?panel=history")
+            compacted = page.locator(".operation", has_text="Compacted by the agent").locator(".op-figures")
+            expect(compacted).to_contain_text("· its summary is encrypted and cannot be read")
+            expect(compacted).not_to_contain_text("compacted its context")
+
     @pytest.mark.usefixtures("own_context")
     def test_says_why_it_is_not_there_yet(self, page: Page, server: Server) -> None:
         """The reason is shown in its place, and the chart follows once it can be read."""

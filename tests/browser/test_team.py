@@ -83,7 +83,7 @@ class TestRetention:
         expect(panel.get_by_role("status")).to_contain_text("no session is ever deleted")
         panel.get_by_label("Not used for").fill("30")
         expect(panel.get_by_role("status")).to_contain_text(
-            "2 sessions, 0.1 MiB, last used before 2026-02-01"
+            "2 sessions, 0.1 MiB, last used before Feb 1, 2026"
         )
         expect(panel.get_by_role("status")).to_contain_text("would be deleted")
         expect(panel.get_by_role("listitem")).to_have_count(1)

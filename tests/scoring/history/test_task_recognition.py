@@ -103,6 +103,11 @@ class TestRecognisedType:
         assert name == "any"
         assert "frobnicate and twiddle" in reason
 
+    def test_shows_where_a_long_name_is_cut(self) -> None:
+        """A name of 60 characters is whole, and the end of a longer one is an ellipsis."""
+        whole, long = "frob_" + 55 * "a", "frob_" + 56 * "a"
+        assert f"of {whole} and frob_{54 * 'a'}…" in looks([user("go"), *used(whole, whole, long)])[1]
+
     def test_is_none_of_them_before_anything_was_said(self) -> None:
         """A few messages are not enough to recognise a type."""
         assert recognise(TaskCounts())[0] == "any"

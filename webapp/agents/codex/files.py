@@ -9,7 +9,7 @@ from typing import Any
 
 from webapp.agents.codex.reverts import ids_in, replaced
 from webapp.agents.reading import packed
-from webapp.agents.reading.finding import UUID, folder_of, read_head, transcripts_below
+from webapp.agents.reading.finding import UUID, first_row, folder_of, read_head, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -57,7 +57,7 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
 
     The row is long and `head` may cut it off, so its fields are searched for instead of parsed.
     """
-    first, ids = head.partition(b"\n")[0], ids_in(path.name)
+    first, ids = first_row(head), ids_in(path.name)
     first = first if b'"session_meta"' in first else b""
     found = [(name.decode(), value.decode("utf-8", "replace")) for name, value in _FIELD.findall(first)]
     fields = dict(reversed(found))  # the first of a name counts

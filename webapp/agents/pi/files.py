@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import folder_of, read_first_row, transcripts_below
+from webapp.agents.reading.finding import first_row, folder_of, read_first_row, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -40,7 +40,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
     """Return the session of a file by its first row. A session that was made from another one is its fork."""
-    row = object_of(parse(head.partition(b"\n")[0]))
+    row = object_of(parse(first_row(head)))
     session = optional(row.get("id")) if row.get("type") == "session" else None
     parent = PurePath(text_of(row.get("parentSession")).replace("\\", "/")).stem.rpartition("_")[2]
     if session is None or not parent or parent == session:

@@ -166,7 +166,12 @@ def read_head(path: Path, size: int = HEAD_BYTES) -> bytes:
 def read_first_row(path: Path, size: int) -> bytes:
     """Return the first bytes of a file, as many as its first row needs if that is longer than `size`."""
     head = read_head(path, size)
-    return head if b"\n" in head or len(head) < size - len(codecs.BOM_UTF8) else read_head(path)
+    return head if b"\n" in head.lstrip() or len(head) < size - len(codecs.BOM_UTF8) else read_head(path)
+
+
+def first_row(head: bytes) -> bytes:
+    """Return the first row in the first bytes of a file; blank lines before it are none."""
+    return head.lstrip().partition(b"\n")[0]
 
 
 def session_in(head: bytes) -> str | None:

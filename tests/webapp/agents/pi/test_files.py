@@ -39,6 +39,13 @@ def test_a_long_first_row_names_the_session(tmp_path: Path) -> None:
     assert [file.session_id for file in discover(tmp_path)] == ["y"]
 
 
+def test_blank_lines_before_the_first_row_are_none(tmp_path: Path) -> None:
+    """The session is found behind them, however long its row is, as an import of the file finds it."""
+    row = '\n \r\n{"type":"session","prompt":"%s","id":"y"}\n' % ("x" * 9_000)
+    (tmp_path / "2026_y.jsonl").write_text(row)
+    assert [file.session_id for file in discover(tmp_path)] == ["y"]
+
+
 def test_rows_are_recognised_by_their_fields() -> None:
     """This covers a first row and entries with a parent or message, but not rows of other agents."""
     assert match_score({"type": "session", "id": "a", "timestamp": "t"}) == 2
