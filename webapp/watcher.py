@@ -129,7 +129,11 @@ class Watcher:
     def _read_path(self, path: Path, file: TranscriptFile | None) -> None:
         try:
             for one in [file] if file is not None else self.following.files_at(path):
-                if not self._stop.is_set():
+                if self._stop.is_set():
+                    return
+                if one.path != path and not one.shared:
+                    self.reread(one.path)  # another thread can be reading it
+                else:
                     self._read_file(one)
         except Exception:
             log.exception("%s could not be looked up", path)

@@ -131,13 +131,13 @@ class Agent:
     variable: str
     """The environment variable that moves the folder of its files."""
     roots: Callable[[Mapping[str, str]], list[Path]]
-    """Return the folders to follow, existing or not."""
+    """Return the folders and single files to follow, existing or not."""
     discover: Callable[[Path], Iterator[TranscriptFile]]
-    """Yield the transcripts below one of these folders, newest first, or that of a single file."""
+    """Yield the transcripts below one of these folders, newest first, or those of a single file."""
     reader: Callable[[TranscriptFile, Position], Reader]
     """Return a reader of a transcript from a stored position."""
-    transcripts_of: Callable[[Path], list[TranscriptFile]] | None = None
-    """Return the transcripts that a changed file belongs to, for an agent whose files are not simply transcripts."""
+    transcripts_of: Callable[[Path, Path], list[TranscriptFile]] | None = None
+    """Return the transcripts that a changed file, at or below a root, is about, if not all files are transcripts."""
     endings: tuple[str, ...] = (".jsonl",)
     """The endings of the files in which a change is noticed."""
     files: FileImport | None = None
@@ -167,8 +167,8 @@ class Agent:
     legacy: bool = False
     """It is read for existing sessions, and marked as such."""
 
-    def files_at(self, path: Path) -> list[TranscriptFile]:
-        """Return the transcripts that a changed file is or belongs to."""
+    def files_at(self, path: Path, root: Path) -> list[TranscriptFile]:
+        """Return the transcripts that a changed file, at or below a root, is or belongs to."""
         if self.transcripts_of is not None:
-            return self.transcripts_of(path)
+            return self.transcripts_of(path, root)
         return list(self.discover(path))

@@ -50,7 +50,7 @@ class FollowedFiles(ABC):
     # -- which files
 
     def roots(self) -> list[Path]:
-        """Return the folders that are followed, existing or not."""
+        """Return the folders and files that are followed, existing or not."""
         found = [root for agent in AGENTS.values() for root in agent.roots(self._env)]
         return list(dict.fromkeys([*found, *self._extra]))
 
@@ -90,7 +90,7 @@ class FollowedFiles(ABC):
         if known is not None and not known.shared:
             return [known]
         for agent, root in self._searched():
-            if path.is_relative_to(root) and (found := agent.files_at(path)):
+            if path.is_relative_to(root) and (found := agent.files_at(path, root)):
                 self._remember(found)
                 return found
         return []

@@ -1,13 +1,10 @@
 """Codex CLI."""
 
-from functools import partial
-
 from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
-from webapp.agents.codex import files, items, reverts, transcript
+from webapp.agents.codex import files, items, reader, reverts, transcript
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.hooks import hooks_integration
 from webapp.agents.reading import packed
-from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
 AGENT = Agent(
@@ -19,7 +16,8 @@ AGENT = Agent(
     roots=files.roots,
     discover=files.discover,
     endings=packed.ENDINGS,
-    reader=partial(LineReader, decoder=Decoder),
+    reader=reader.Reader,
+    transcripts_of=reader.transcripts_of,
     files=FileImport(
         match_score=items.match_score,
         origin=files.origin,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.codex.reverts import ids_in, replaced
+from webapp.agents.codex.names import INDEX, name_of
+from webapp.agents.codex.reverts import FOLDERS, ids_in, replaced
 from webapp.agents.reading import packed
-from webapp.agents.reading.finding import UUID, first_row, folder_of, read_head, transcripts_below
+from webapp.agents.reading.finding import UUID, first_row, folder_of, list_files, read_head, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -22,8 +23,13 @@ _HEAD = 4096
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
-    """Return the folders with rollouts, existing or not: below CODEX_HOME, else `.codex` in the home folder."""
-    return [_home(env) / "sessions", _home(env) / "archived_sessions"]
+    """Return the folders with rollouts and the index of names, existing or not: below CODEX_HOME, else `~/.codex`."""
+    return [*roots_beside(_home(env)), _home(env) / INDEX]
+
+
+def roots_beside(home: Path) -> list[Path]:
+    """Return the folders with rollouts below Codex's own folder."""
+    return [home / name for name in FOLDERS]
 
 
 def hooks(env: Mapping[str, str]) -> Path:
@@ -45,6 +51,17 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
     yield from (file for file in found if file.path not in older)
 
 
+def rollouts_of(root: Path, sessions: Collection[str]) -> list[TranscriptFile]:
+    """Return the rollouts of these sessions below `root`; only theirs are opened."""
+    wanted = [
+        one.path
+        for one in list_files(root, packed.ENDINGS)
+        if (ids_in(one.path.name) or ("",))[0] in sessions
+    ]
+    older = replaced(wanted)
+    return [file for path in wanted if path not in older for file in discover(path)]
+
+
 def _describe(path: Path) -> Origin:
     is_rollout = path.name.startswith("rollout-") and ids_in(path.name)
     if path.suffix == packed.ENDING and path.with_suffix("").exists():
@@ -55,7 +72,8 @@ def _describe(path: Path) -> Origin:
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
     """Return the session of a rollout by its name or first row, and its parent.
 
-    The row is long and `head` may cut it off, so its fields are searched for instead of parsed.
+    The row is long and `head` may cut it off, so its fields are searched for instead of parsed. With `on_disk` the title
+    is the user's name for the session, if there is one.
     """
     first, ids = first_row(head), ids_in(path.name)
     first = first if b'"session_meta"' in first else b""
@@ -64,7 +82,9 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
     if _SUBAGENT.search(first):
         fields.setdefault("subagent", "sub-agent")
     own = next((value for name, value in found if name == "id" and UUID.fullmatch(value)), None)
-    return _origin(ids[0] if ids else own, fields)
+    about = _origin(ids[0] if ids else own, fields)
+    name = name_of(path, about.session_id) if on_disk else None
+    return about._replace(title=name or about.title)
 
 
 def origin_of(meta: dict[str, Any]) -> Origin:

@@ -18,7 +18,7 @@ from webapp.agents.reading.rows import count_of, object_of, parse, text_of
 from webapp.agents.reading.tail import MAX_LINE, Line, first_blocks, lines_of
 
 _REVERTED = re.compile(rf"({UUID.pattern})_({UUID.pattern})", re.IGNORECASE)
-_FOLDERS = ("sessions", "archived_sessions")
+FOLDERS = ("sessions", "archived_sessions")
 
 
 class Segment(NamedTuple):
@@ -83,10 +83,10 @@ def beginning_of(path: Path | None, about: dict[str, Any]) -> Beginning:
 
 def _rollout(path: Path, rollout: str) -> Path | None:
     """Return the file of a rollout in the folders of sessions beside `path`, or None."""
-    home = next((folder.parent for folder in path.parents if folder.name in _FOLDERS), None)
+    home = next((folder.parent for folder in path.parents if folder.name in FOLDERS), None)
     if home is None or UUID.fullmatch(rollout) is None:
         return None
-    for folder in _FOLDERS:
+    for folder in FOLDERS:
         for entry, _ in walk(str(home / folder)):
             ids = ids_in(entry.name) if entry.name.endswith(packed.ENDINGS) else None
             if ids is not None and ids[1] == rollout:

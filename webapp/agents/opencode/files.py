@@ -19,12 +19,22 @@ SOURCE = "opencode"
 # After a change of a database, the sessions active within this time of the newest one are read.
 LATE_SECONDS = 24 * 3600.0
 
+_LOG = "-wal"
+
 Row = dict[str, Any]
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
-    """Return the data folder, existing or not: below XDG_DATA_HOME, else `.local/share` in the home folder."""
-    return [folder_of(env, "XDG_DATA_HOME", ".local", "share") / "opencode"]
+    """Return the data folder, existing or not: below XDG_DATA_HOME, else `.local/share` in the home folder.
+
+    OPENCODE_DB can name a database anywhere else, in full or below the data folder. It comes with its write-ahead log,
+    in which its changes are first.
+    """
+    data = folder_of(env, "XDG_DATA_HOME", ".local", "share") / "opencode"
+    named = env.get("OPENCODE_DB", "").strip()
+    if not named or named == ":memory:":
+        return [data]
+    return [data, data / named, data / f"{named}{_LOG}"]
 
 
 def plugin(env: Mapping[str, str]) -> Path:
@@ -33,7 +43,13 @@ def plugin(env: Mapping[str, str]) -> Path:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """Yield the sessions in databases and in the tree below `root`, each newest first; one in both comes once."""
+    """Yield the sessions in databases and in the tree below `root`, each newest first; one in both comes once.
+
+    A `root` can be a database.
+    """
+    if root.is_file():
+        yield from in_database(root) if not root.name.endswith(_LOG) else ()
+        return
     known: set[str] = set()
     for database in sorted(root.glob("opencode*.db")):
         if leads_out(database, root):
@@ -65,8 +81,11 @@ def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
             yield described
 
 
-def sessions_of(path: Path) -> Iterator[TranscriptFile]:
+def sessions_of(path: Path, root: Path) -> Iterator[TranscriptFile]:
     """Yield the sessions that a changed file belongs to: all of a database, newest first; one of a tree."""
+    if path == root:
+        yield from in_database(path.with_name(path.name.removesuffix(_LOG)))
+        return
     if path.name.endswith((".db", ".db-wal")):
         database = path.with_name(path.name.removesuffix("-wal"))
         if path.name.startswith("opencode") and not leads_out(database, path.parent):
@@ -85,9 +104,9 @@ def sessions_of(path: Path) -> Iterator[TranscriptFile]:
             yield described
 
 
-def recent_sessions_of(path: Path) -> list[TranscriptFile]:
+def recent_sessions_of(path: Path, root: Path) -> list[TranscriptFile]:
     """Return the sessions that a changed file can belong to; of a database those active within a day of the newest."""
-    found = list(sessions_of(path))
+    found = list(sessions_of(path, root))
     newest = max((file.modified for file in found), default=0.0)
     return [file for file in found if file.modified >= newest - LATE_SECONDS]
 

@@ -1,4 +1,4 @@
-"""Changes of files below some folders, as they happen.
+"""Changes of files below some folders, and of single files, as they happen.
 
 The system reports them (through watchfiles). If it cannot, and every `RESCAN_SECONDS` to be sure, a walk over the
 folders finds them. Folders can appear later, with files in them. Nothing is opened.
@@ -7,10 +7,13 @@ folders finds them. Folders can appear later, with files in them. Nothing is ope
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from watchfiles import Change, watch
 
@@ -29,7 +32,7 @@ STEP_MS = 20
 class Snapshot:
     """Sizes and times of the files below some folders, to find those that changed since the last walk.
 
-    Only files whose names have one of the `endings` count, such as ".jsonl".
+    Only files whose names have one of the `endings` count, such as ".jsonl", and roots that are files.
     """
 
     def __init__(self, roots: Sequence[Path], endings: tuple[str, ...]) -> None:
@@ -39,14 +42,21 @@ class Snapshot:
     def changed(self) -> set[Path]:
         """Return the files that are new or different since the last call; the first call returns all."""
         now = {
-            entry.path: (about.st_size, about.st_mtime_ns, about.st_ino)
+            path: (about.st_size, about.st_mtime_ns, about.st_ino)
             for root in self._roots
-            for entry, about in walk(str(root))
-            if entry.name.endswith(self._endings)
+            for path, about in self._below(root)
         }
         changed = {Path(path) for path, look in now.items() if self._seen.get(path) != look}
         self._seen = now
         return changed
+
+    def _below(self, root: Path) -> Iterator[tuple[str, os.stat_result]]:
+        with suppress(OSError):
+            if S_ISREG((about := root.stat()).st_mode):
+                yield str(root), about
+        for entry, about in walk(str(root)):
+            if entry.name.endswith(self._endings):
+                yield entry.path, about
 
     def files(self, batch: Iterable[tuple[Change, str]]) -> set[Path]:
         """Return the files of a batch, and those in new folders, which can be older than the watch on the folder."""
@@ -54,7 +64,7 @@ class Snapshot:
         for change, path in batch:
             if change == Change.deleted:
                 continue
-            if path.endswith(self._endings):
+            if path.endswith(self._endings) or (Path(path) in self._roots and Path(path).is_file()):
                 found.add(Path(path))
             elif change == Change.added and Path(path).is_dir():
                 found.update(
@@ -80,7 +90,8 @@ def changes(roots: Sequence[Path], endings: tuple[str, ...], stop: threading.Eve
                 yield from _reported(roots, stop, snapshot)
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
-                has_reports = UNDECODABLE in str(error)
+                # A root that is a file can vanish before it is watched.
+                has_reports = UNDECODABLE in str(error) or isinstance(error, FileNotFoundError)
                 if not has_reports:
                     log.warning(
                         "changes are not reported by the system; looking every few seconds instead: %s", error
@@ -92,10 +103,10 @@ def changes(roots: Sequence[Path], endings: tuple[str, ...], stop: threading.Eve
 
 def _reported(roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot) -> Iterator[set[Path]]:
     """Yield changes as the system reports them, until a root appears or vanishes."""
-    there = [root for root in roots if root.is_dir()]
+    there = [root for root in roots if root.exists()]
     if not there:
         stop.wait(1.0)
-        if any(root.is_dir() for root in roots):
+        if any(root.exists() for root in roots):
             yield snapshot.changed()
         return
     looked = float("-inf")  # what changed before the reports began is found at once
@@ -109,6 +120,6 @@ def _reported(roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot) 
             looked = time.monotonic()
             if missed := snapshot.changed() - found:
                 yield missed
-        if [root for root in roots if root.is_dir()] != there:
+        if [root for root in roots if root.exists()] != there:
             yield snapshot.changed()
             return

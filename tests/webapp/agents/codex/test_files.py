@@ -16,8 +16,9 @@ OWN, FORK = "019b7e00-0000-7000-8000-000000000001", "019b7e01-0000-7000-8000-000
 
 
 def test_the_folders_are_those_of_the_environment() -> None:
-    """The folders are those of CODEX_HOME or of the home folder, with archived sessions."""
-    assert roots({"CODEX_HOME": "/c", "HOME": "/h"}) == [Path("/c/sessions"), Path("/c/archived_sessions")]
+    """The folders are those of CODEX_HOME or of the home folder, with archived sessions and the index of names."""
+    names = ("sessions", "archived_sessions", "session_index.jsonl")
+    assert roots({"CODEX_HOME": "/c", "HOME": "/h"}) == [Path("/c") / name for name in names]
     assert roots({"HOME": "/h"})[0] == Path("/h/.codex/sessions")
 
 

@@ -349,7 +349,7 @@ class TestLinks:
             (root / name).unlink(missing_ok=True)
             (root / name).symlink_to(other / name)
             assert "secret" not in [file.title for file in files.discover(root)]
-            assert "secret" not in [file.title for file in files.recent_sessions_of(root / name)]
+            assert "secret" not in [file.title for file in files.recent_sessions_of(root / name, root)]
 
 
 class TestFinding:
@@ -372,9 +372,9 @@ class TestFinding:
         root = copied(tmp_path)
         known = {file.session_id for file in files.discover(root)}
         for path in (root / "storage").rglob("*.json"):
-            assert {file.session_id for file in files.sessions_of(path)} <= known
+            assert {file.session_id for file in files.sessions_of(path, root)} <= known
         session = next((root / "storage" / "session").rglob("*.json"))
-        assert [file.path for file in files.sessions_of(session)] == [session]
+        assert [file.path for file in files.sessions_of(session, root)] == [session]
 
     def test_other_files_have_no_session(self, tmp_path: Path) -> None:
         """These are other databases, malformed files and names with wildcards."""
@@ -386,4 +386,4 @@ class TestFinding:
             root / "storage" / "message" / "x.json",
             tmp_path / "a",
         ):
-            assert list(files.sessions_of(path)) == []
+            assert list(files.sessions_of(path, root)) == []

@@ -131,3 +131,22 @@ def test_a_snapshot_names_new_and_changed_files(tmp_path: Path) -> None:
     assert snapshot.changed() == set()
     path.write_text("{}\n{}\n")
     assert snapshot.changed() == {path}
+
+
+def test_a_root_can_be_a_file(tmp_path: Path) -> None:
+    """It is found whatever its ending is, at each change and after it was gone; its neighbours are not."""
+    path = tmp_path / "x.sqlite"
+    snapshot = Snapshot([path], (".jsonl",))
+    (tmp_path / "y.jsonl").write_text("{}\n")
+    assert snapshot.changed() == set()
+    watching = Watching([path])
+    for n in range(3):
+        path.write_text("x" * n)
+        assert watching.until(path)
+        path.write_text("x" * (n + 9))
+        assert watching.until(path)
+        path.unlink()
+    path.write_text("y")
+    assert watching.until(path)
+    assert snapshot.changed() == {path}
+    assert watching.stop()
