@@ -211,7 +211,7 @@ function figures(o, certainty) {
   return [[took, tokens].filter(Boolean).join(", "), ...new Set(by)].filter(Boolean).join(" · ");
 }
 
-/** Why an agent compacted, by its own word for it. @type {Record<string, string>} */
+/** The cause of a compaction, by the agent's own word for it. @type {Record<string, string>} */
 const TRIGGERS = { auto: "by itself", manual: "on request", unknown: "" };
 
 /** The part of a reason that the name of its operation does not say. @param {string} reason */

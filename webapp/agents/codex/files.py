@@ -72,8 +72,8 @@ def _describe(path: Path) -> Origin:
 def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
     """Return the session of a rollout by its name or first row, and its parent.
 
-    The row is long and `head` may cut it off, so its fields are searched for instead of parsed. With `on_disk` the title
-    is the user's name for the session, if there is one.
+    The row is long and `head` may cut it off, so its fields are searched for instead of parsed. With `on_disk` the
+    title is the user's name for the session, if there is one.
     """
     first, ids = first_row(head), ids_in(path.name)
     first = first if b'"session_meta"' in first else b""
