@@ -121,6 +121,11 @@ class Gate:
         found = self.identify(environ)
         return isinstance(found, Identity) and VIEWER in GRANTS[found.role]
 
+    def only_views(self, environ: Environ) -> bool:
+        """Return whether the request's token is a viewer's. Raises StoreError."""
+        found = self.identify(environ) if self.requires_token() else None
+        return isinstance(found, Identity) and found.role == VIEWER
+
     def is_still_allowed(self, environ: Environ) -> bool:
         """Return whether a connection that was let in by its handshake would be let in now. Raises StoreError."""
         held = environ.get(IDENTITY)

@@ -15,7 +15,7 @@ from flask import Flask, Response, current_app, g, render_template, request
 
 from webapp.access.headers import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
 from webapp.app import App
-from webapp.errors import NotFound
+from webapp.errors import NotFound, StoreError
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules, to_prefetch
 from webapp.services.ingest.following import followed_agents
@@ -23,7 +23,7 @@ from webapp.services.integrations.agent_config import integration_texts
 from webapp.services.settings.common_settings import choice_texts, signal_texts, weighing_texts
 
 GATE = "coppice.gate"
-# The pages that are the same for every request.
+# The pages that are the same for every request of an operator, and of a viewer.
 SHELLS = ("settings", "search", "memory", "widget")
 
 
@@ -64,7 +64,15 @@ def context() -> dict[str, Any]:
         "signal": signal_texts(),
     }
     files = {"import_map": import_map, "modules": modules, "to_prefetch": to_prefetch}
-    return {"csp_nonce": nonce(), **files, "choices": choices}
+    return {"csp_nonce": nonce(), **files, "choices": choices, "only_views": _only_views()}
+
+
+def _only_views() -> bool:
+    """Return whether the reader can change nothing; False if the store cannot say."""
+    try:
+        return bool(current_app.extensions[GATE].only_views(request.environ))
+    except StoreError:
+        return False
 
 
 def protect(response: Response) -> Response:

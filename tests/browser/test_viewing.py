@@ -1,0 +1,78 @@
+"""The pages of a viewer: everything can be seen, and what changes something is disabled, with the reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.writing import managed
+from tests.servers import Server, running_server
+from webapp.access.identity import OPERATOR, VIEWER
+
+WHY = "You are viewing: your token can look and plan, and change nothing."
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Server]:
+    """A server that asks for a token."""
+    with running_server(tmp_path, token="a-token-of-the-test") as server:
+        yield server
+
+
+def enter(page: Page, server: Server, role: str) -> None:
+    """Open the overview with a token of a role."""
+    _, token = server.app.access_tokens.make("somebody", role)
+    page.goto(f"{server.url}/?token={token}")
+    expect(page.get_by_role("row", name="Session")).not_to_have_count(0)
+
+
+def is_refused(control: Locator) -> None:
+    """Expect a control that is disabled and says why."""
+    expect(control).to_be_disabled()
+    expect(control).to_have_attribute("title", WHY)
+
+
+@pytest.mark.usefixtures("own_context")
+class TestViewing:
+    """What a viewer sees."""
+
+    def test_disables_what_changes_a_session(self, page: Page, guarded: Server) -> None:  # B17
+        """A plan can be looked at and not applied; a message's actions and the session's choices are disabled."""
+        session = managed(guarded, 40)
+        enter(page, guarded, VIEWER)
+        expect(page.get_by_text(WHY)).to_be_visible()
+        is_refused(page.get_by_role("button", name="Import…"))
+        page.goto(f"{guarded.url}/sessions/{session}?show=all#plan")
+        is_refused(page.locator("[data-act=apply-plan]"))
+        expect(page.get_by_role("button", name="Prune…")).to_be_enabled()
+        page.locator(".m-open").nth(3).click()
+        is_refused(page.get_by_role("button", name=re.compile("^Pin")).first)
+        page.get_by_label("More", exact=True).click()
+        is_refused(page.get_by_role("switch", name="Automatic pruning"))
+        is_refused(page.get_by_role("button", name="Delete this session"))
+
+    def test_disables_what_changes_settings_and_memories(self, page: Page, guarded: Server) -> None:  # B17
+        """Settings can be tried and not saved."""
+        managed(guarded, 4)
+        enter(page, guarded, VIEWER)
+        page.goto(f"{guarded.url}/settings")
+        page.get_by_label("Aim", exact=True).fill("45")
+        expect(page.get_by_text("Not saved: Aim")).to_be_visible()
+        is_refused(page.get_by_role("button", name="Save", exact=True))
+        expect(page.get_by_role("button", name="Discard")).to_be_enabled()
+        page.goto(f"{guarded.url}/memory")
+        is_refused(page.get_by_role("button", name="Keep it"))
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+    def test_is_only_for_viewers(self, page: Page, guarded: Server) -> None:
+        """An operator's pages have neither the sentence nor the script."""
+        managed(guarded, 4)
+        enter(page, guarded, OPERATOR)
+        expect(page.get_by_role("button", name="Import…")).to_be_enabled()
+        assert "viewing" not in page.content()
