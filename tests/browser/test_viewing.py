@@ -39,7 +39,7 @@ def is_refused(control: Locator) -> None:
 
 @pytest.mark.usefixtures("own_context")
 class TestViewing:
-    """What a viewer sees."""
+    """The pages as a viewer sees them."""
 
     def test_disables_what_changes_a_session(self, page: Page, guarded: Server) -> None:  # B17
         """A plan can be looked at and not applied; a message's actions and the session's choices are disabled."""
