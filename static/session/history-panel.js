@@ -217,7 +217,7 @@ const TRIGGERS = { auto: "by itself", manual: "on request", unknown: "" };
 /** The part of a reason that the name of its operation does not say. @param {string} reason */
 function beyondName(reason) {
   const [compacted, trigger = ""] = /^the agent compacted its context \((.*?)\)/.exec(reason) ?? [""];
-  return [TRIGGERS[trigger] ?? trigger, reason.slice(compacted.length).replace("; ", "")]
+  return [TRIGGERS[trigger] ?? trigger, reason.slice(compacted.length).replace(/^; /, "")]
     .filter(Boolean)
     .join(" · ");
 }
