@@ -111,10 +111,14 @@ MINUTES = """(chart, minutes) => {
         at: '2026-01-01T12:14:30Z', number: 10, kind: 'prune', before: 1_000, after: 900, label: '',
         aftermath: null,
     };
+    delete chart.value;
     chart.value = {
         points, regions: ['user'], changes: [prune], elsewhere: null, window_calls: 10, limit: 9_000,
         target: 3_000,
     };
+    // What the page reads later is not drawn instead.
+    Object.defineProperty(chart, 'value', { set() {}, configurable: true });
+    chart.push = () => {};
 }"""
 # The place of its mark between the beginning and the end of the axis.
 MARK = """() => {
