@@ -116,7 +116,7 @@ MINUTES = """(chart, minutes) => {
         points, regions: ['user'], changes: [prune], elsewhere: null, window_calls: 10, limit: 9_000,
         target: 3_000,
     };
-    // What the page reads later is not drawn instead.
+    // The page can read its own line later.
     Object.defineProperty(chart, 'value', { set() {}, configurable: true });
     chart.push = () => {};
 }"""
