@@ -70,6 +70,15 @@ class TestViewing:
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
 
+    @pytest.mark.parametrize("width", [390, 1280])
+    def test_begin_the_sentence_where_the_page_begins(self, page: Page, guarded: Server, width: int) -> None:
+        """The sentence and the heading stand at one line, also on a phone."""
+        managed(guarded, 4)
+        page.set_viewport_size({"width": width, "height": 800})
+        enter(page, guarded, VIEWER)
+        begin = "e => e.getBoundingClientRect().x + parseFloat(getComputedStyle(e).paddingLeft)"
+        assert page.locator("#viewing").evaluate(begin) == page.locator("h1").evaluate(begin)
+
     def test_is_only_for_viewers(self, page: Page, guarded: Server) -> None:
         """An operator's pages have neither the sentence nor the script."""
         managed(guarded, 4)
