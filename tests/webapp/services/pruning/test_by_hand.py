@@ -24,12 +24,6 @@ from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextRestored
 
 
-@pytest.fixture
-def session(app: App) -> str:
-    """A session with a request, a call with its result, answers and another request."""
-    return followed(app, user("go"), call("c1"), result("c1", "out"), said("well"), user("more"), said("end"))
-
-
 class TestByHand:
     """Operations by hand, each on a whole unit."""
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.webapp.building import (
-    call,
     conversation,
     entries,
     followed,
     heard,
     mid,
-    result,
     said,
     user,
 )
@@ -19,12 +17,6 @@ from webapp.app import App
 from webapp.bodies import PruneBody
 from webapp.errors import Conflict, Invalid
 from webapp.events import OperationUndone
-
-
-@pytest.fixture
-def session(app: App) -> str:
-    """A session with a request, a call with its result, answers and another request."""
-    return followed(app, user("go"), call("c1"), result("c1", "out"), said("well"), user("more"), said("end"))
 
 
 class TestTheLog:
