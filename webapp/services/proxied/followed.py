@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scoring.messages import Message
@@ -38,17 +38,20 @@ LOOKED_AT, LAST_MESSAGES, RECENT_MS = 12, 8, 3_600_000
 COMPARED_CALLS = 4
 
 
+@dataclass(frozen=True, slots=True)
+class LastCall:
+    """The contents of a call and its answer, the proxy's keys of their messages, and the operations that it met."""
+
+    contents: RequestContents
+    keys: Sequence[str]
+    operations: tuple[int, int]
+
+
 @dataclass(slots=True)
 class Link:
-    """A followed session as the proxy knows it.
+    """A followed session as the proxy knows it: its last call, and the usage of the last ones by the provider's id."""
 
-    `keys` maps source ids to the proxy's keys, found with the operations `matched_at`, and `tail` is the key of the
-    last message. `usage` is that of the last calls, by the provider's id.
-    """
-
-    keys: Mapping[str, str] = field(default_factory=dict)
-    matched_at: tuple[int, int] | None = None
-    tail: str = ""
+    last: LastCall | None = None
     usage: OrderedDict[str, Usage] = field(default_factory=OrderedDict)
 
 
@@ -122,8 +125,10 @@ class FollowedCalls:
         usage = usage_of(read.reply)
         self._note(row.id, name or names_of(row.id)[0], read, usage)
         if read.succeeded:
-            link.tail = (*read.keys, *read.reply_keys)[-1]
-            self._match(row, link, read)
+            answer = read.reply.messages if read.reply is not None else ()
+            contents = RequestContents.of([*read.items, *answer])
+            operations = Session.of(self._environment, self._store.sessions.get(row.id)).operations_version
+            link.last = LastCall(contents, (*read.keys, *read.reply_keys), operations)
         if usage is not None and read.reply is not None and read.reply.call:
             link.usage[read.reply.call] = usage
             while len(link.usage) > CALLS_KEPT:
@@ -154,16 +159,10 @@ class FollowedCalls:
                 state.version, state.copy = call.applied, read.copy
             session.save()
 
-    def _match(self, row: SessionRow, link: Link, read: ReadCall) -> None:
-        """Find the keys of the transcript's messages, once for each change of a session that is switched on."""
-        row = self._store.sessions.get(row.id)
-        session = Session.of(self._environment, row)
-        if not session.state.proxy.prunes or link.matched_at == session.operations_version:
-            return
-        with self._store.read():
-            found = [one for one in places(self._store, row, AGENT) if isinstance(one, ViewMessage)]
-        rows = [one for place in found for one in place.rows]
-        link.keys, link.matched_at = matched(rows, read.items, read.keys), session.operations_version
+    def keys(self, session: Session, call: LastCall) -> Mapping[str, str]:
+        """Return the proxy's keys of the transcript's messages that are in a call or its answer, by source id."""
+        found = (one for one in places(self._store, session.row, AGENT) if isinstance(one, ViewMessage))
+        return matched((one for place in found for one in place.rows), call.contents, call.keys)
 
     def _correct(self, session_id: str, link: Link) -> None:
         """Put exact usage in place of what the transcript says of the same calls."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,21 +22,21 @@ class RequestContents:
     """The calls, results and texts of a request, with the places of their items."""
 
     call_parts: Mapping[CallPart, int]
-    texts: Mapping[tuple[bool, str], Sequence[int]]
-    """By text, with True for one of the assistant."""
+    texts: Mapping[tuple[bool, bytes], Sequence[int]]
+    """By digest, so that little is kept of a long request; with True for a text of the assistant."""
 
     @classmethod
     def of(cls, items: Sequence[Any]) -> RequestContents:
         """Return those of a request's items."""
         call_parts: dict[CallPart, int] = {}
-        texts: dict[tuple[bool, str], list[int]] = {}
+        texts: dict[tuple[bool, bytes], list[int]] = {}
         for i, item in enumerate(items):
             if not isinstance(item, dict):
                 continue
             for part in _call_parts(item):
                 call_parts.setdefault(part, i)
             for text in _texts(item):
-                texts.setdefault((item.get("role") == "assistant", text), []).append(i)
+                texts.setdefault((item.get("role") == "assistant", _digest(text)), []).append(i)
         return cls(call_parts, texts)
 
     def place(self, message: Message, after: int) -> int | None:
@@ -45,7 +46,7 @@ class RequestContents:
         for part in calls + results:
             if part in self.call_parts:
                 return self.call_parts[part]
-        found = self.texts.get((message.role == "assistant", message.text.strip()), ())
+        found = self.texts.get((message.role == "assistant", _digest(message.text.strip())), ())
         return next((i for i in found if i >= after), None)
 
     def has(self, message: Message) -> bool:
@@ -61,17 +62,21 @@ class RequestContents:
         return any(one.calls or one.results for one in here) or len({one.role for one in long}) > 1
 
 
-def matched(rows: Iterable[ViewRow], items: Sequence[Any], keys: Sequence[str]) -> dict[str, str]:
+def matched(rows: Iterable[ViewRow], contents: RequestContents, keys: Sequence[str]) -> dict[str, str]:
     """Return the keys of the items that hold a transcript's rows, by the ids of the rows.
 
     A row without a place among them is left out, so that no script drops it.
     """
-    contents, found, last = RequestContents.of(items), dict[str, str](), 0
+    found, last = dict[str, str](), 0
     for row in rows:
         place = contents.place(row.message, last)
         if place is not None:
             found[row.id], last = keys[place], max(last, place)
     return found
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _call_parts(item: Mapping[str, Any]) -> list[CallPart]:

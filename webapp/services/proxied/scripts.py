@@ -7,6 +7,7 @@ script's `tail`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from webapp.agents.hook_runtime import hints
@@ -41,7 +42,7 @@ _CHANGES = (
 )
 # The kinds of operations that put messages back.
 _PUTS_BACK = ("restore", "expand")
-# The operations that a script is made from, and those at which the keys of a transcript's messages were found.
+# The operations that a script is made from, and those at the last call, which gives a transcript's messages their keys.
 _At = tuple[tuple[int, int], tuple[int, int] | None]
 
 
@@ -81,24 +82,27 @@ class ProxyScripts:
     def _own_script(self, session: Session) -> dict[str, object]:
         """Return the script of a session that the proxy knows by its own keys."""
         tail = without_repetition(session.row.tail_hash)
-        return {**self._script(session, (session.operations_version, None), key_of), "tail": tail}
+        return {**self._script(session, None, lambda _: key_of), "tail": tail}
 
     def _followed_script(self, session: Session, name: str) -> dict[str, object] | None:
         """Return the script of a session whose transcript is followed.
 
         Until a call of it has come since the start of the server, its messages have no keys: the script as it is,
-        without edits once something was put back.
+        without edits once something was put back. The first call after an operation can have messages that the one
+        before it had not.
         """
         link = self._followed.link(session.id)
-        if link is None or link.matched_at is None:
+        call = link.last if link is not None else None
+        if call is None:
             script = hints.read(name, hints.EDITS, hints.proxy_folder())
             is_older = bool(script) and self._was_put_back(session, script.get("at"))
             return {**script, **script_of({})} if is_older else script or None
-        keys = link.keys
-        made = self._script(
-            session, (session.operations_version, link.matched_at), lambda row: keys.get(row.id)
-        )
-        return {**made, "tail": link.tail}
+
+        def key_of(session: Session) -> Key:
+            keys = self._followed.keys(session, call)
+            return lambda row: keys.get(row.id)
+
+        return {**self._script(session, call.operations, key_of), "tail": call.keys[-1]}
 
     def _was_put_back(self, session: Session, at: object) -> bool:
         """Return whether messages came back into the context since the operations that a script was made from."""
@@ -110,11 +114,14 @@ class ProxyScripts:
         later = self._store.operations.live_since(session.key, at[0])
         return any(operation.kind in _PUTS_BACK for operation in later)
 
-    def _script(self, session: Session, at: _At, key: Key) -> EditScript:
-        known = self._made.get(session.id)
+    def _script(
+        self, session: Session, called_at: tuple[int, int] | None, key_of: Callable[[Session], Key]
+    ) -> EditScript:
+        at, known = (session.operations_version, called_at), self._made.get(session.id)
         if known is None or known[0] != at:
             with self._store.read():
-                known = at, edit_script(Session.load(self._environment, session.id), key)
+                now = Session.load(self._environment, session.id)
+                known = at, edit_script(now, key_of(now))
             self._made[session.id] = known
         return known[1]
 

@@ -300,6 +300,19 @@ class TestSentPruned:
         until(lambda: script().get("edits") == {keys[1]: {"drop": True}, keys[2]: {"drop": True}})
         assert script()["prunes"] is True
 
+    def test_applies_a_prune_to_the_next_call(self, app: App, client: Client) -> None:  # X13
+        """The script names the messages of the last call and its answer, before another call has come."""
+        follow(app)
+        take(client, HISTORY)
+        app.ingest.append_records(NAME, [Entry(Message("user", (Text("Go on, please."),)), "u2", at=NOW)])
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls, *_, said = [one for one in rows if one["role"] == "assistant"]
+        keys = keys_of(LATER)
+        for dropped in (calls, said):
+            client.post(f"/api/sessions/{NAME}/messages/{dropped['id']}/drop", json={})
+        until(lambda: script().get("edits") == {key: {"drop": True} for key in keys[1:]})
+
     def test_shortens_each_result_of_a_message(self, app: App, client: Client) -> None:  # X13
         """Parallel results are separate rows of the transcript, but one message of the request."""
         follow(app)
