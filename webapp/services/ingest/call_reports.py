@@ -75,6 +75,10 @@ class CallReports:
         if sent > 0 and not self._row.followed and state.detect_sum(sent, self._row.next_sample):
             state.set_report_aside(call.key, sent)
             return
+        if state.sent_edits != state.reported_edits and call.key != state.calibration.call:
+            # A prune can take effect long after it was made, such as at the end of a tool loop.
+            state.reported_edits = state.sent_edits
+            state.calibration = calibration.after_rewind(state.calibration)
         before_call, real = calibration.before_call(state.calibration, call.key, sent)
         if before_call is None:
             self._observe(call)

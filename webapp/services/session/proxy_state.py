@@ -81,3 +81,18 @@ def sends_edited(source: str, session_id: str) -> bool:
     if agent is None or agent.edit_key is None:
         return False
     return bool(hints.read(session_id, hints.ACTIVE).get("version"))
+
+
+def sent_edits(source: str, session_id: str, state: ProxyState) -> str:
+    """Return the version of the edits with which the newest call of a followed session was sent; "" for none.
+
+    Proxy and extensions note it before they send the call.
+    """
+    if state.name:
+        active = hints.read(state.name, hints.ACTIVE, hints.proxy_folder())
+        return hints.text(active, "version") if active.get("edits") else ""
+    return (
+        hints.text(hints.read(session_id, hints.ACTIVE), "version")
+        if sends_edited(source, session_id)
+        else ""
+    )

@@ -267,10 +267,10 @@ def script() -> Any:
     return hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
 
 
-def send_pruned() -> None:
+def send_pruned(version: str = "1") -> None:
     """Write down, as the proxy does before it sends a call, that the next one is sent pruned."""
     Path(hints.proxy_folder()).mkdir(exist_ok=True)
-    active: Any = {"version": "1", "edits": {"k": {"drop": True}}, "ended": "k"}
+    active: Any = {"version": version, "edits": {"k": {"drop": True}}, "ended": "k"}
     hints.write(f"proxy-{NAME}", hints.ACTIVE, active, hints.proxy_folder())
 
 
@@ -341,6 +341,27 @@ class TestSentPruned:
         assert session(client)["agent"] is None
         marks = client.get(f"/api/sessions/{NAME}/timeline").get_json()["changes"]
         assert marks == []
+
+    def test_has_no_clearing_where_a_prune_takes_effect_late(self, app: App, client: Client) -> None:  # X24
+        """A prune waits for the end of a tool loop; the input that falls then was cut by us, not by the agent."""
+        follow(app)
+        take(client, HISTORY)
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        send_pruned()
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls = next(one for one in rows if one["role"] == "assistant")
+        for n, tokens in enumerate((9_000, 9_100, 5_800), 4):
+            if n == 5:
+                client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+            elif n == 6:
+                send_pruned("2")
+            said, usage = Message("assistant", (Text(f"{SAID} {n}"),)), Usage(tokens, 20)
+            app.ingest.append_records(
+                NAME, [Entry(said, f"a{n}", at=NOW, usage=usage, call_key=f"m{n}:r{n}")]
+            )
+        made = client.get(f"/api/sessions/{NAME}/operations").get_json()["operations"]
+        assert [one["kind"] for one in made] == ["drop"]
+        assert session(client)["pruned"]["tokens"] == 5_820
 
     def test_is_not_above_its_target_before_the_copy_of_a_pruned_call(
         self, app: App, client: Client
