@@ -121,7 +121,8 @@ class Entry:
     """One row or block of a conversation, as it arrived.
 
     A message of role "user" that no human wrote (a reminder, an attachment, a command's output) has the name
-    `REMINDER`, so that it is neither the user's words nor the start of a turn.
+    `REMINDER`, so that it is neither the user's words nor the start of a turn; so has one of role "assistant" that no
+    model wrote, so that it is not a call.
 
     Entries with the same `group` form one message (the blocks of one API call). `parent` is the source id of the entry
     that this one follows in the conversation; rows that are not delivered are skipped. `usage` is on every entry of a

@@ -4,8 +4,9 @@ One API call is several rows, one for each content block: they share `group`, ma
 repeat the call's usage. Rows that are not messages only link the tree of uuid and parentUuid; a row with a known uuid
 is a copy and adds nothing. `content` decides what is a message, `branches` which rows are live.
 
-Dropped, and counted: rows of API errors, and rows without any usage that no model wrote (the client's own words) and
-that have no tool call. Many gateways report no usage at all, also those that pass calls on to Claude.
+Dropped, and counted: rows of API errors, and rows without any usage that no model wrote, that have no tool call and
+that are not marked as other than an error (the client's own words, which it sends: "No response requested."). Many
+gateways report no usage at all, also those that pass calls on to Claude.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from webapp.agents.claude_code.rows import (
     as_read_back,
     call_key,
     dropped,
+    is_clients_own,
     is_notification,
+    model_of,
     unread_fields,
     unread_kind,
     usage_of,
@@ -249,8 +252,8 @@ class Decoder:
             elif parent is not None:  # its first rows are copies of that session's
                 kind = "fork"
             yield Meta(cwd=cwd, version=version, parent=parent, agent_type=kind, stream=stream.name)
-        model = optional(object_of(row.get("message")).get("model"))
-        if model and model != stream.model and model[0] != "<":
+        model = model_of(object_of(row.get("message")))
+        if model and model != stream.model:
             stream.model = model
             yield Meta(model=model, stream=stream.name)
 
@@ -286,7 +289,8 @@ class Decoder:
             yield from self._link(row, stream)  # it has no content
             return
         if row["type"] == "assistant":
-            yield from self._entry(line, row, stream, "assistant", decoded.parts)
+            speaker = REMINDER if is_clients_own(message) else ""
+            yield from self._entry(line, row, stream, "assistant", decoded.parts, speaker)
             return
         if row.get("isCompactSummary") is True:
             yield from self._summary(line, row, stream, decoded.parts)
@@ -351,10 +355,11 @@ class Decoder:
         before, is_live = stream.tree.parent_of(uuid), stream.tree.is_live(uuid)
         if live is not None and is_live:
             yield Rewind(before, uuid, at, stream.name, live)
-        usage = usage_of(object_of(call.get("usage")), optional(call.get("model")))
+        model = model_of(call)
+        usage = usage_of(object_of(call.get("usage")), model)
         yield Entry(
             message=message, source_id=uuid, parent=before, group=group, at=at,
-            model=optional(call.get("model")), usage=usage, call_key=key if usage else None, kind=kind,
+            model=model, usage=usage, call_key=key if usage else None, kind=kind,
             stream=stream.name, raw=line.data,
             supersedes=optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
         )  # fmt: skip

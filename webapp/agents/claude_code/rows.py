@@ -100,12 +100,21 @@ def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str])
     usage = message.get("usage")
     if not isinstance(usage, dict) or usage_of(usage) is not None:
         return None
-    model = text_of(message.get("model"))
     blocks = [b for b in list_of(message.get("content")) if isinstance(b, dict)]
     has_call = any(text_of(b.get("type")).endswith("tool_use") for b in blocks)
-    said_by_a_model = bool(model) and not model.startswith("<")
-    known = has_call or said_by_a_model or call_key(row, message) in calls
+    is_sent = row.get("isApiErrorMessage") is False  # on the client's own words
+    known = has_call or is_sent or model_of(message) is not None or call_key(row, message) in calls
     return None if known else "assistant row without usage"
+
+
+def model_of(message: dict[str, Any]) -> str | None:
+    """Return the model that wrote a message; None if it is not named, or the client wrote it (as "<synthetic>")."""
+    return None if is_clients_own(message) else optional(message.get("model"))
+
+
+def is_clients_own(message: dict[str, Any]) -> bool:
+    """Return whether the client wrote an assistant's message itself."""
+    return text_of(message.get("model")).startswith("<")
 
 
 def is_notification(row: dict[str, Any]) -> bool:

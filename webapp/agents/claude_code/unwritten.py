@@ -85,7 +85,7 @@ class TaskReminders(Unwritten):
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Take one more row, in order of arrival. `counter` counts as the session's model does, by `factor`."""
-        if entry.message.role != "assistant":
+        if entry.message.role != "assistant" or entry.message.name == REMINDER:
             if entry.message.name == REMINDER and _ATTACHMENT.search(entry.raw or b""):
                 self.recorded, self.once = True, 0
             for result in entry.message.results:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scoring.history import Features
-from scoring.messages import Message, Text
+from scoring.messages import REMINDER, Message, Text
 from scoring.tokens import calibration
 from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Entry, UsageReport
@@ -186,6 +186,7 @@ class AppendBatch:
         if (
             old is None
             and opened.role == "assistant"
+            and message.name != REMINDER
             and (opened.group or self.state.last_role != "assistant")
         ):
             self.state.count_call(opened.estimate_before)

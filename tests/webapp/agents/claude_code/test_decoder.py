@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from scoring.messages import REMINDER
 from tests.shared import shared_data, shared_files
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, fed, of, said
 from webapp.agents.claude_code import decoder as claude_code
@@ -113,6 +114,7 @@ class TestDroppedRows:
         ("model", "block", "more", "kept"),
         [
             ("<synthetic>", {"type": "text", "text": "No response requested."}, {}, False),
+            ("<synthetic>", {"type": "text", "text": "None."}, {"isApiErrorMessage": False}, True),
             ("claude-opus-4-6", {"type": "text", "text": "hm"}, {}, True),
             (None, {"type": "text", "text": "hm"}, {}, False),
             ("claude-opus-4-6", {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}, {}, True),
@@ -123,7 +125,10 @@ class TestDroppedRows:
     def test_are_those_that_no_call_made(
         self, model: str | None, block: dict[str, Any], more: dict[str, Any], kept: bool
     ) -> None:
-        """A row without usage goes, unless a model wrote it or it is a call; none counts as an API call."""
+        """A row without usage goes, unless a model wrote it, it is a call, or the client says that it is no error.
+
+        None counts as an API call.
+        """
         usage = {"input_tokens": 0, "output_tokens": 0}
         message = {"id": "m", "model": model, "role": "assistant", "content": [block], "usage": usage}
         records = fed(
@@ -132,6 +137,14 @@ class TestDroppedRows:
         )
         assert [e.usage for e in of(Entry, records)] == [None] * kept
         assert len(of(Unknown, records)) == (not kept)
+
+    def test_are_not_the_clients_own_words(self) -> None:
+        """They are sent, and no model said them."""
+        message = {"id": "m", "model": "<synthetic>", "role": "assistant", "content": "None.", "usage": {}}
+        row = {"type": "assistant", "uuid": "a", "message": message, "isApiErrorMessage": False}
+        records = fed(claude_code.Decoder(), [row])
+        assert [(e.message.name, e.model) for e in of(Entry, records)] == [(REMINDER, None)]
+        assert [one for one in of(Meta, records) if one.model] == []
 
     def test_are_those_in_which_nothing_is_said(self) -> None:
         """An empty row is a link and nothing else; one with usage keeps its call."""

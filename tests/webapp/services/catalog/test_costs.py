@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from scoring.messages import REMINDER, Message, Text
 from tests.webapp.building import conversation, entry, followed, managed, said, user, wire
 from webapp.agents.records import Compaction, Entry, Meta, Usage, UsageReport
 from webapp.app import App
@@ -142,6 +143,15 @@ class TestTheCost:
         app.ingest.append_records("below", [entry(21, said("done"), usage=ONE, call_key="l")])
         cost = app.sessions.stats("s").cost
         assert (cost.spent, cost.spent_at_least, cost.sub_agents.spent_at_least) == (None, True, False)
+
+    def test_names_no_call_for_an_answer_that_no_model_gave(self, app: App) -> None:  # X9
+        """An agent writes some words in the model's role itself."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        own = Message("assistant", (Text("No response requested."),), REMINDER)
+        answer = entry(11, said("hello"), usage=ONE, call_key="k")
+        app.ingest.append_records("s", [entry(9, own), entry(10, user("go on")), answer])
+        cost = app.sessions.stats("s").cost
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
 
     def test_names_no_call_of_a_replaced_context(self, app: App) -> None:  # X9
         """Answers that a compaction writes again are not made again."""
