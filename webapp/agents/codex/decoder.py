@@ -4,7 +4,7 @@ The items of `response_item` rows are sent to the model; most `event_msg` rows r
 ignored. Usage is in separate rows, several for each call and the first one empty; a call is identified by the running
 totals, which no two calls share. Its usage is before its items, after them, or, from 0.133, after the outputs of its
 tools, which are not part of its input. The row of a compaction contains the new history; from 0.154 it names the call
-that wrote the summary, whose usage is in a `token_usage_record` before it and in no running total.
+that wrote the summary, whose usage is in a `token_usage_record` before it, and in no running total if OpenAI wrote it.
 
 A fork or sub-agent begins with a copy of its parent's rows and usage, which is dropped: all rows until the one that a
 newer version's first row names by its number, else until a turn whose id (a UUID with a time in it) is not older than
@@ -112,7 +112,7 @@ class Decoder:
         self._total = 0  # input of all calls so far, as reported
         self._calls: set[str] = set()
         self._window = 0  # of the turn, before it names its model
-        self._record: dict[str, Any] = {}  # the last `token_usage_record`
+        self._record: dict[str, Any] = {}  # the last `token_usage_record`, until a running total has its call
         self._tokens: int | None = None  # of the context, as last reported
         self._own_id: str | None = None
         self._began: datetime | None = None
@@ -262,6 +262,7 @@ class Decoder:
         if key in self._calls:
             return
         self._calls.add(key)
+        self._record = {}
         self._tokens = usage.input_tokens + usage.output_tokens
         missed = bool(self._total) and sums[0] - self._total > usage.input_tokens
         self._ahead = not self._asked

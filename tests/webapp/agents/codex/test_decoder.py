@@ -439,6 +439,18 @@ class TestTheOrderOfRequests:
         used = [(one.usage, one) for one in others]
         assert [(u.input_tokens, u.cached_tokens, u.output_tokens, r.apart) for u, r in used] == spent
 
+    def test_of_a_summary_that_a_running_total_has_counts_once(self) -> None:  # X11
+        """Another provider's model writes the summary in an ordinary call, which both kinds of rows report."""
+        used = {"input_tokens": 800, "output_tokens": 30}
+        compacted = {"message": "They counted.", "compaction_response_id": "r1"}
+        rows = [
+            spoken("user", "go"), spoken("assistant", "They counted."),
+            {"type": "token_usage_record", "payload": {"response_id": "r1", "usage": used}}, counted(800, 800),
+            {"type": "compacted", "payload": compacted}, counted(800, 0),
+        ]  # fmt: skip
+        reports = of(UsageReport, fed(codex.Decoder(), rows))
+        assert [one.usage.input_tokens for one in reports] == [800]
+
     def test_ignores_the_newer_rows_of_usage(self) -> None:
         """They repeat `token_count`, and are not counted as unknown."""
         rows = [
