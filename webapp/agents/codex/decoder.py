@@ -130,8 +130,11 @@ class Decoder:
         if not isinstance(payload, dict):
             yield from self._bare(line, row)
             return
-        if not self._is_before_own(row) and not (self._replaying and self._is_copy(kind, payload, at)):
-            yield from self._row(line, row, kind, payload, at)
+        if self._is_before_own(row) or (self._replaying and self._is_copy(kind, payload, at)):
+            if payload.get("type") == "token_count":  # the first turn of the session itself can repeat it
+                self._calls.add(_call_key(object_of(payload.get("info"))))
+            return
+        yield from self._row(line, row, kind, payload, at)
 
     def _row(
         self, line: Line, row: dict[str, Any], kind: str, payload: dict[str, Any], at: datetime | None
@@ -248,26 +251,23 @@ class Decoder:
             yield Unknown(line.number, f"event {kind or 'without type'}")
 
     def _usage(self, info: dict[str, Any], at: datetime | None) -> Iterator[Record]:
-        last, total = object_of(info.get("last_token_usage")), object_of(info.get("total_token_usage"))
+        last = object_of(info.get("last_token_usage"))
         window = count_of(info.get("model_context_window")) or None
         usage = _usage_of(last, window)
         if not usage.input_tokens:
             if window:
                 yield Meta(window=window)
             return
-        sums = [
-            count_of((total or last).get(k)) for k in ("input_tokens", "cached_input_tokens", "output_tokens")
-        ]
-        key = "total " + "/".join(map(str, sums))
+        key, total = _call_key(info), count_of(_totals(info).get("input_tokens"))
         if key in self._calls:
             return
         self._calls.add(key)
         self._record = {}
         self._tokens = usage.input_tokens + usage.output_tokens
-        missed = bool(self._total) and sums[0] - self._total > usage.input_tokens
+        missed = bool(self._total) and total - self._total > usage.input_tokens
         self._ahead = not self._asked
         input_end = self._input_end if self._ahead else self._asked[-1 if missed else 0]
-        self._asked, self._total = [], sums[0]
+        self._asked, self._total = [], total
         yield UsageReport(usage, at, key, self._meta.model, "", input_end)
 
     # Messages
@@ -424,6 +424,17 @@ def _usage_of(said: dict[str, Any], window: int | None = None) -> Usage:
         count_of(said.get("reasoning_output_tokens")),
         window,
     )
+
+
+def _totals(info: dict[str, Any]) -> dict[str, Any]:
+    """Return the running totals of a usage report; the first ones can be those of the call alone."""
+    return object_of(info.get("total_token_usage")) or object_of(info.get("last_token_usage"))
+
+
+def _call_key(info: dict[str, Any]) -> str:
+    """Return what identifies the call of a usage report: the running totals with it."""
+    names = ("input_tokens", "cached_input_tokens", "output_tokens")
+    return "total " + "/".join(str(count_of(_totals(info).get(name))) for name in names)
 
 
 def _unread_usage(payload: dict[str, Any], info: dict[str, Any]) -> Iterator[str]:

@@ -251,6 +251,22 @@ class TestContextChanges:
         assert facts(records, Meta, "parent") == ["019b7e00-0000-7000-8000-000000000001"]
         assert facts(records, Meta, "title")[-1] == "Robin"
 
+    def test_the_usage_of_a_copy_does_not_count_where_the_own_turn_repeats_it(self) -> None:  # X12
+        """The first turn after a copy begins with the last usage of the parent once more (seen in 0.120.0)."""
+
+        def begun(turn: str) -> dict[str, Any]:
+            return {"type": "event_msg", "payload": {"type": "task_started", "turn_id": turn}}
+
+        own, parent = "019b7e01-0000-7000-8000-000000000002", "019b7e00-0000-7000-8000-000000000001"
+        meta = {"id": own, "timestamp": "2026-01-02T11:00:00Z", "forked_from_id": parent}
+        rows = [
+            {"type": "session_meta", "payload": meta}, begun("019b7e00-0001-7000-8000-000000000001"), counted(900, 900),
+            begun("019b7e01-0001-7000-8000-000000000001"), spoken("user", "New."), counted(900, 900),
+            spoken("assistant", "Yes."), counted(1700, 800),
+        ]  # fmt: skip
+        reports = of(UsageReport, fed(codex.Decoder(), rows))
+        assert [one.usage.input_tokens for one in reports] == [800]
+
     def test_a_copy_ends_where_the_first_row_says(self) -> None:  # X12
         """Newer versions number their rows and say at which one a sub-agent's own begin, whatever their times are."""
         about = {
