@@ -101,11 +101,15 @@ class Integration:
 class CallHeaders:
     """The headers, in lower case, by which an agent's calls name their session, and the sub-agent in it.
 
+    If sub-agents have sessions with ids of their own, `thread` names the session of a call, which is `session` unless a
+    sub-agent calls, and `parent` the one that started it.
     `user_id` is the form of a user id in a call's metadata that names the session, which is its first group.
     """
 
     session: str
     subagent: str = ""
+    thread: str = ""
+    parent: str = ""
     user_id: re.Pattern[str] | None = None
 
 

@@ -13,19 +13,23 @@ from webapp.agents import AGENTS
 from webapp.services.proxied.names import clean, id_of, session_in
 
 _OF_AGENTS = [agent.call_headers for agent in AGENTS.values() if agent.call_headers is not None]
-# Headers by which clients name their session, the first one present counts, and those that name a sub-agent.
-SESSION_HEADERS = ("x-coppice-session", *(headers.session for headers in _OF_AGENTS))
+OWN_HEADER = "x-coppice-session"
+# Headers by which agents name their session, the first one present counts, and those that name a sub-agent.
+SESSION_HEADERS = tuple(headers.session for headers in _OF_AGENTS)
 SUBAGENT_HEADERS = tuple(headers.subagent for headers in _OF_AGENTS if headers.subagent)
+THREAD_HEADERS = tuple(headers.thread for headers in _OF_AGENTS if headers.thread)
+PARENT_HEADERS = tuple(headers.parent for headers in _OF_AGENTS if headers.parent)
 
 SUBSCRIPTION = "the key is a subscription's, whose requests are never changed"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The names of a request's session and of the sub-agent in it; "" if not given."""
+    """The names of a request's session, of the sub-agent in it, and of the session above it; "" if not given."""
 
     session: str
     agent: str
+    above: str = ""
 
     @property
     def name(self) -> str:
@@ -35,13 +39,19 @@ class Caller:
     @property
     def parent(self) -> str | None:
         """Return the id of the session that started the sub-agent; None for any other session."""
-        return id_of(self.session) if self.session and self.agent else None
+        above = self.session if self.agent else self.above
+        return id_of(above) if self.session and above else None
 
 
 def caller_of(headers: Mapping[str, str], named: str, metadata: Mapping[str, Any]) -> Caller:
     """Return the caller named by the path (`named`), otherwise by a header, otherwise by the body."""
-    session = named or _first(headers, SESSION_HEADERS) or session_in(metadata)
-    return Caller(clean(session), clean(_first(headers, SUBAGENT_HEADERS)))
+    given = named or headers.get(OWN_HEADER, "")
+    session, thread = _first(headers, SESSION_HEADERS), _first(headers, THREAD_HEADERS)
+    thread = "" if thread == session else thread
+    if thread and not given:
+        return Caller(clean(thread), "", clean(_first(headers, PARENT_HEADERS) or session))
+    agent = _first(headers, SUBAGENT_HEADERS) or thread
+    return Caller(clean(given or session or session_in(metadata)), clean(agent))
 
 
 def _first(headers: Mapping[str, str], names: Sequence[str]) -> str:

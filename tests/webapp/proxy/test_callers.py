@@ -17,6 +17,10 @@ class TestTheSession:
             ({"x-claude-code-session-id": "s1", "x-claude-code-agent-id": "a1"}, "", {}, "proxy-s1.a1"),
             ({"session-id": "s2", "x-client-request-id": "s2"}, "", {}, "proxy-s2"),
             ({"x-session-id": "ses_3"}, "", {}, "proxy-ses_3"),
+            ({"session-id": "s2", "thread-id": "s2"}, "", {}, "proxy-s2"),
+            ({"session-id": "s2", "thread-id": "t2"}, "", {}, "proxy-t2"),
+            ({"session-id": "s2", "thread-id": "t2"}, "mine", {}, "proxy-mine.t2"),
+            ({"session-id": "s2", "thread-id": "s2", "x-coppice-session": "mine"}, "", {}, "proxy-mine"),
             ({"session-id": "s2"}, "mine", {}, "proxy-mine"),
             ({}, "", {"metadata": {"user_id": '{"device_id":"d","session_id":"s4"}'}}, "proxy-s4"),
             ({}, "", {"metadata": {"session_id": "s5"}}, "proxy-s5"),
@@ -30,6 +34,25 @@ class TestTheSession:
     ) -> None:  # X13
         """The path comes first, then a header, then the body; otherwise the session has no name."""
         assert caller_of(headers, named, body).name == name
+
+
+    @pytest.mark.parametrize(
+        ("headers", "named", "parent"),
+        [
+            ({"x-claude-code-session-id": "s1"}, "", None),
+            ({"x-claude-code-session-id": "s1", "x-claude-code-agent-id": "a1"}, "", "proxy-s1"),
+            ({"x-claude-code-agent-id": "a1"}, "", None),
+            ({"session-id": "s2", "thread-id": "s2"}, "", None),
+            ({"session-id": "s2", "thread-id": "t2"}, "", "proxy-s2"),
+            ({"session-id": "s2", "thread-id": "t3", "x-codex-parent-thread-id": "t2"}, "", "proxy-t2"),
+            ({"session-id": "s2", "thread-id": "t2"}, "mine", "proxy-mine"),
+        ],
+    )
+    def test_of_a_sub_agent_is_below_the_one_that_started_it(
+        self, headers: dict[str, str], named: str, parent: str | None
+    ) -> None:  # X13
+        """Claude Code names the sub-agent in its session, Codex the sub-agent's own session and the parent."""
+        assert caller_of(headers, named, {}).parent == parent
 
 
 class TestTheKey:

@@ -30,7 +30,7 @@ AGENT = Agent(
         command=lambda session: ["codex", "resume", session],
         keeps_thinking=True,
     ),
-    call_headers=CallHeaders(session="session-id"),
+    call_headers=CallHeaders(session="session-id", thread="thread-id", parent="x-codex-parent-thread-id"),
     integration=hooks_integration(
         files.SOURCE,
         "hooks tell the agent after a compaction what was lost and what must survive, and warn once when the context "

@@ -81,7 +81,10 @@ class FollowedCalls:
         `own` is the session that the proxy made for such calls, if there is one.
         """
         user = read.user
-        row = self.followed(name, user) or self._followed(_cache_key(read), user)
+        row = self.followed(name, user)
+        if name and read.call.parent:  # it has the parent's cache key and can begin with the parent's messages
+            return row
+        row = row or self._followed(_cache_key(read), user)
         if row is not None or not read.succeeded:
             return row
         if own is not None and Session.of(self._environment, own).state.proxy.calls >= COMPARED_CALLS:

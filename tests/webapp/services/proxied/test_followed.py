@@ -261,6 +261,19 @@ class TestOneSession:
         found = take(client, HISTORY, session=f"proxy-{NAME}.a1", parent=f"proxy-{NAME}")
         assert found["session_id"] == f"{NAME}.agent-a1"
 
+    def test_is_not_the_one_above_of_which_a_sub_agent_has_history_and_cache(
+        self, app: App, client: Client
+    ) -> None:  # X13
+        """A sub-agent of Codex begins with its parent's messages, under its parent's key of the cache."""
+        follow(app)
+        app.environment.clock = lambda: int(NOW.timestamp() * 1000)
+        own = {"session": "proxy-own", "parent": f"proxy-{NAME}", "fields": {"prompt_cache_key": NAME}}
+        assert take(client, HISTORY, **own)["session_id"] == "proxy-own"
+        app.ingest.ensure("own", "claude-code", parent_id=NAME)
+        app.ingest.append_records("own", [*written()])
+        assert take(client, LATER, "msg_3", **own)["session_id"] == "own"
+        assert sorted(listed(client)) == sorted([NAME, "own"])
+
 
 def script() -> Any:
     """Return the edit script of the session; {} for none."""
