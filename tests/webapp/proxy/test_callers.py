@@ -35,7 +35,6 @@ class TestTheSession:
         """The path comes first, then a header, then the body; otherwise the session has no name."""
         assert caller_of(headers, named, body).name == name
 
-
     @pytest.mark.parametrize(
         ("headers", "named", "parent"),
         [

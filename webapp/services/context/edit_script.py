@@ -9,7 +9,7 @@ user.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container
+from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 import orjson
@@ -19,7 +19,8 @@ from webapp.services.context.transcript_view import places
 from webapp.services.session.session import Session
 from webapp.store.context import AGENT, PRUNED
 
-Key = Callable[[ViewRow], str | None]
+# The keys of a row; none if the agent's process has no message of it.
+Keys = Callable[[ViewRow], Sequence[str]]
 
 
 class Edit(TypedDict, total=False):
@@ -41,7 +42,7 @@ class EditScript(TypedDict):
     edits: dict[str, Edit]
 
 
-def edit_script(session: Session, key_of: Key) -> EditScript:
+def edit_script(session: Session, keys_of: Keys) -> EditScript:
     """Return the edit script of a session."""
     store, row = session.environment.store, session.row
     edits: dict[str, Edit] = {}
@@ -51,17 +52,27 @@ def edit_script(session: Session, key_of: Key) -> EditScript:
         if not isinstance(place, ViewMessage):
             summaries.append(place.text)
             continue
-        keys = [key for one in place.rows if (key := key_of(one)) is not None]
+        keys = dict.fromkeys(key for one in place.rows for key in keys_of(one))
         present.update(keys)
-        for key in keys[:1]:
+        for key in keys:
             edit = _shortened(place)
             if summaries:
                 edit["before"], summaries = summaries, []
             if edit:
                 edits[key] = _both(edits.get(key, {}), edit)
     begun = {key for key, edit in edits.items() if "before" in edit}
-    edits |= {key: {"drop": True} for key in _dropped(session, key_of, present, begun)}
+    edits |= {key: {"drop": True} for key in _dropped(session, keys_of, present, begun)}
     return script_of(edits)
+
+
+def by_one_key(key_of: Callable[[ViewRow], str | None]) -> Keys:
+    """Return the keys of an agent's own process, which knows a row by one key at most."""
+
+    def keys_of(row: ViewRow) -> Sequence[str]:
+        key = key_of(row)
+        return () if key is None else (key,)
+
+    return keys_of
 
 
 def script_of(edits: dict[str, Edit]) -> EditScript:
@@ -70,26 +81,24 @@ def script_of(edits: dict[str, Edit]) -> EditScript:
     return {"version": version, "edits": edits}
 
 
-def _dropped(session: Session, key_of: Key, present: Container[str], summarised: Container[str]) -> list[str]:
+def _dropped(session: Session, keys_of: Keys, present: set[str], summarised: set[str]) -> list[str]:
     """Return the keys of dropped messages; `present` and `summarised` are those of the ones left, and after a summary.
 
     If the first message that is left is the model's and follows no summary, the user's last one before it is kept too.
     """
     gone: list[str] = []
-    asked: str | None = None
+    asked: Sequence[str] = ()
     begun = False
     for place in places(session.environment.store, session.row, AGENT):
         for one in place.rows if isinstance(place, ViewMessage) else ():
-            key, role = key_of(one), one.message.role
-            if key is None:
-                continue
-            if key not in present:
-                gone.append(key)
-                asked = key if role == "user" else asked
+            keys, role = keys_of(one), one.message.role
+            if present.isdisjoint(keys):
+                gone += keys
+                asked = keys if role == "user" and keys else asked
             elif not begun and role != "system":
                 begun = True
-                if role == "assistant" and asked is not None and key not in summarised:
-                    gone.remove(asked)
+                if role == "assistant" and summarised.isdisjoint(keys):
+                    gone = [key for key in gone if key not in asked]
     return gone
 
 

@@ -29,7 +29,7 @@ from webapp.events import (
     OperationUndone,
     SessionDeleted,
 )
-from webapp.services.context.edit_script import edit_script
+from webapp.services.context.edit_script import by_one_key, edit_script
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.environment import Environment
@@ -87,7 +87,7 @@ class Hints:
         if key_of is None or not (session.row.operations or hint_files.read(session.id, hint_files.EDITS)):
             return
         with self._store.read():
-            script = edit_script(session, key_of)
+            script = edit_script(session, by_one_key(key_of))
         if script["edits"] or hint_files.read(session.id, hint_files.EDITS):
             hint_files.write(session.id, hint_files.EDITS, {**script})
 

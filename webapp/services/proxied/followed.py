@@ -82,7 +82,8 @@ class FollowedCalls:
         """
         user = read.user
         row = self.followed(name, user)
-        if name and read.call.parent:  # it has the parent's cache key and can begin with the parent's messages
+        if name and read.call.parent:
+            # It has the parent's cache key, and can begin with the parent's messages.
             return row
         row = row or self._followed(_cache_key(read), user)
         if row is not None or not read.succeeded:
@@ -162,7 +163,7 @@ class FollowedCalls:
                 state.version, state.copy = call.applied, read.copy
             session.save()
 
-    def keys(self, session: Session, call: LastCall) -> Mapping[str, str]:
+    def keys(self, session: Session, call: LastCall) -> Mapping[str, Sequence[str]]:
         """Return the proxy's keys of the transcript's messages that are in a call or its answer, by source id."""
         found = (one for one in places(self._store, session.row, AGENT) if isinstance(one, ViewMessage))
         return matched((one for place in found for one in place.rows), call.contents, call.keys)

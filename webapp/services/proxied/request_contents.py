@@ -9,6 +9,7 @@ from typing import Any
 
 from scoring.messages import Message
 from webapp.agents.view import ViewRow
+from webapp.services.proxied.keys import answer_kind
 from webapp.services.proxied.read_calls import texts_of
 
 # Texts shorter than this say nothing about which conversation they are of.
@@ -19,11 +20,12 @@ CallPart = tuple[str, bool]
 
 @dataclass(frozen=True)
 class RequestContents:
-    """The calls, results and texts of a request, with the places of their items."""
+    """The calls, results, texts and reasoning of a request, with the places of their items."""
 
     call_parts: Mapping[CallPart, int]
     texts: Mapping[tuple[bool, bytes], Sequence[int]]
     """By digest, so that little is kept of a long request; with True for a text of the assistant."""
+    reasoning: frozenset[int]
 
     @classmethod
     def of(cls, items: Sequence[Any]) -> RequestContents:
@@ -37,22 +39,39 @@ class RequestContents:
                 call_parts.setdefault(part, i)
             for text in _texts(item):
                 texts.setdefault((item.get("role") == "assistant", _digest(text)), []).append(i)
-        return cls(call_parts, texts)
+        reasoning = frozenset(i for i, item in enumerate(items) if answer_kind(item) == "reasoning")
+        return cls(call_parts, texts, reasoning)
 
-    def place(self, message: Message, after: int) -> int | None:
-        """Return the place of a message at or behind another place; None where it is not there."""
+    def places(self, message: Message, after: int) -> Sequence[int]:
+        """Return the places of a message in order, texts at or behind another place; empty where it is not there.
+
+        OpenAI's formats have an item for each result, and Responses one for each call and text.
+        """
         calls = [(one.id, False) for one in message.calls]
         results = [(one.call_id, True) for one in message.results]
-        for part in calls + results:
-            if part in self.call_parts:
-                return self.call_parts[part]
-        found = self.texts.get((message.role == "assistant", _digest(message.text.strip())), ())
-        return next((i for i in found if i >= after), None)
+        named = {self.call_parts[part] for part in calls + results if part in self.call_parts}
+        texts = [
+            i
+            for i in self.texts.get((message.role == "assistant", _digest(message.text.strip())), ())
+            if i >= after and (not named or i <= min(named))
+        ]
+        # The text of an answer is directly before its calls.
+        return sorted(named.union(texts[-1:])) if named else texts[:1]
+
+    def with_reasoning(self, places: Iterable[int]) -> list[int]:
+        """Return places with those of the reasoning directly before them, which providers refuse alone."""
+        found: list[int] = []
+        for place in places:
+            first = place
+            while first - 1 in self.reasoning:
+                first -= 1
+            found += range(first, place + 1)
+        return found
 
     def has(self, message: Message) -> bool:
         """Return whether a message is in the request."""
         return bool(message.text.strip() or message.calls or message.results) and (
-            self.place(message, 0) is not None
+            len(self.places(message, 0)) > 0
         )
 
     def continues(self, last: Iterable[Message]) -> bool:
@@ -62,16 +81,19 @@ class RequestContents:
         return any(one.calls or one.results for one in here) or len({one.role for one in long}) > 1
 
 
-def matched(rows: Iterable[ViewRow], contents: RequestContents, keys: Sequence[str]) -> dict[str, str]:
+def matched(
+    rows: Iterable[ViewRow], contents: RequestContents, keys: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
     """Return the keys of the items that hold a transcript's rows, by the ids of the rows.
 
     A row without a place among them is left out, so that no script drops it.
     """
-    found, last = dict[str, str](), 0
+    found, last = dict[str, tuple[str, ...]](), 0
     for row in rows:
-        place = contents.place(row.message, last)
-        if place is not None:
-            found[row.id], last = keys[place], max(last, place)
+        held = contents.places(row.message, last)
+        if held:
+            found[row.id] = tuple(keys[i] for i in contents.with_reasoning(held))
+            last = max(last, held[-1])
     return found
 
 

@@ -7,7 +7,7 @@ script's `tail`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from webapp.agents.hook_runtime import hints
@@ -22,7 +22,7 @@ from webapp.events import (
     SessionDeleted,
     SessionUpdated,
 )
-from webapp.services.context.edit_script import EditScript, Key, edit_script, script_of
+from webapp.services.context.edit_script import EditScript, Keys, edit_script, script_of
 from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.keys import without_repetition
 from webapp.services.proxied.names import names_of
@@ -46,9 +46,9 @@ _PUTS_BACK = ("restore", "expand")
 _At = tuple[tuple[int, int], tuple[int, int] | None]
 
 
-def key_of(row: ViewRow) -> str:
+def keys_of(row: ViewRow) -> Sequence[str]:
     """Return the key by which the proxy knows a row's message."""
-    return without_repetition(row.id)
+    return (without_repetition(row.id),)
 
 
 class ProxyScripts:
@@ -82,7 +82,7 @@ class ProxyScripts:
     def _own_script(self, session: Session) -> dict[str, object]:
         """Return the script of a session that the proxy knows by its own keys."""
         tail = without_repetition(session.row.tail_hash)
-        return {**self._script(session, None, lambda _: key_of), "tail": tail}
+        return {**self._script(session, None, lambda _: keys_of), "tail": tail}
 
     def _followed_script(self, session: Session, name: str) -> dict[str, object] | None:
         """Return the script of a session whose transcript is followed.
@@ -98,11 +98,11 @@ class ProxyScripts:
             is_older = bool(script) and self._was_put_back(session, script.get("at"))
             return {**script, **script_of({})} if is_older else script or None
 
-        def key_of(session: Session) -> Key:
+        def keys_of(session: Session) -> Keys:
             keys = self._followed.keys(session, call)
-            return lambda row: keys.get(row.id)
+            return lambda row: keys.get(row.id, ())
 
-        return {**self._script(session, call.operations, key_of), "tail": call.keys[-1]}
+        return {**self._script(session, call.operations, keys_of), "tail": call.keys[-1]}
 
     def _was_put_back(self, session: Session, at: object) -> bool:
         """Return whether messages came back into the context since the operations that a script was made from."""
@@ -115,13 +115,13 @@ class ProxyScripts:
         return any(operation.kind in _PUTS_BACK for operation in later)
 
     def _script(
-        self, session: Session, called_at: tuple[int, int] | None, key_of: Callable[[Session], Key]
+        self, session: Session, called_at: tuple[int, int] | None, keys_of: Callable[[Session], Keys]
     ) -> EditScript:
         at, known = (session.operations_version, called_at), self._made.get(session.id)
         if known is None or known[0] != at:
             with self._store.read():
                 now = Session.load(self._environment, session.id)
-                known = at, edit_script(now, key_of(now))
+                known = at, edit_script(now, keys_of(now))
             self._made[session.id] = known
         return known[1]
 

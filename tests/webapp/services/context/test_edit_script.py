@@ -17,7 +17,7 @@ from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
 from webapp.bodies import PlanBody, PruneBody
-from webapp.services.context.edit_script import Edit, edit_script
+from webapp.services.context.edit_script import Edit, by_one_key, edit_script
 from webapp.services.integrations import hints
 from webapp.services.session.session import Session
 
@@ -60,7 +60,7 @@ def script(app: App, session: str) -> dict[str, Edit]:
     """Return the current edits of a session."""
     key_of = AGENTS["pi"].edit_key
     assert key_of is not None
-    return edit_script(Session.load(app.environment, session), key_of)["edits"]
+    return edit_script(Session.load(app.environment, session), by_one_key(key_of))["edits"]
 
 
 class TestTheScript:

@@ -19,7 +19,8 @@ from webapp.agents.records import Entry, Record, Usage
 from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import SessionDeleted, SessionUpdated, TargetCrossed
-from webapp.services.proxied.keys import keys_of
+from webapp.proxy.editing import Body, edited
+from webapp.services.proxied.keys import PROTOCOLS, keys_of
 from webapp.services.session.environment import SessionLock
 from webapp.services.session.replacements import Replacement
 from webapp.store.context import PRUNED
@@ -86,6 +87,50 @@ def take(
         "at": int(NOW.timestamp() * 1000), "applied": "", "reason": "", "subscription": False, **more,
     }  # fmt: skip
     return client.post("/api/proxy/calls", json=call).get_json()
+
+
+_CHAT_CALLS = [
+    {"id": f"t{n}", "type": "function", "function": {"name": "read", "arguments": f'{{"n":{n}}}'}}
+    for n in (1, 2)
+]
+# By wire format: the path, the name of the list, and a conversation with two calls at once.
+OPENAI: dict[str, tuple[str, str, list[Any]]] = {
+    "openai": (
+        "/v1/chat/completions",
+        "messages",
+        [
+            {"role": "user", "content": ASKED},
+            {"role": "assistant", "content": "I read both.", "tool_calls": _CHAT_CALLS},
+            *({"role": "tool", "tool_call_id": f"t{n}", "content": OUTPUT} for n in (1, 2)),
+            {"role": "assistant", "content": SAID},
+        ],
+    ),
+    "responses": (
+        "/v1/responses",
+        "input",
+        [
+            {"role": "user", "content": [{"type": "input_text", "text": ASKED}]},
+            {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"},
+            {"role": "assistant", "id": "m1", "content": [{"type": "output_text", "text": "I read both."}]},
+            *(
+                {"type": "function_call", "call_id": f"t{n}", "name": "read", "arguments": f'{{"n":{n}}}'}
+                for n in (1, 2)
+            ),
+            *({"type": "function_call_output", "call_id": f"t{n}", "output": OUTPUT} for n in (1, 2)),
+            {"role": "assistant", "id": "m2", "content": [{"type": "output_text", "text": SAID}]},
+        ],
+    ),
+}
+
+
+def take_openai(client: Client, path: str, request: dict[str, list[Any]]) -> None:
+    """Send the copy of a call of one of OpenAI's formats."""
+    call = {
+        "provider": "openai", "path": path, "session": f"proxy-{NAME}", "parent": None, "status": 200,
+        "request": json.dumps({"model": "gpt-5", "tools": TOOLS, **request}), "answer": "{}", "whole": True,
+        "at": int(NOW.timestamp() * 1000), "applied": "", "reason": "", "subscription": False,
+    }  # fmt: skip
+    assert client.post("/api/proxy/calls", json=call).status_code == 200
 
 
 def listed(client: Client) -> list[str]:
@@ -325,6 +370,31 @@ class TestSentPruned:
         for dropped in (calls, said):
             client.post(f"/api/sessions/{NAME}/messages/{dropped['id']}/drop", json={})
         until(lambda: script().get("edits") == {key: {"drop": True} for key in keys[1:]})
+
+    @pytest.mark.parametrize("wire_format", sorted(OPENAI))
+    def test_drops_every_item_of_a_message(self, app: App, client: Client, wire_format: str) -> None:  # X13
+        """OpenCode has the parallel calls of an answer in one message, and their results in another."""
+        calls = tuple(ToolCall(f"t{n}", "read", f'{{"n":{n}}}') for n in (1, 2))
+        results = tuple(ToolResult(f"t{n}", OUTPUT) for n in (1, 2))
+        rows = [
+            Entry(Message("user", (Text(ASKED),)), "u1", at=NOW),
+            Entry(Message("assistant", (Text("I read both."), *calls)), "a1", at=NOW, model="gpt-5"),
+            Entry(Message("tool", results), "a1:results", at=NOW),
+            Entry(Message("assistant", (Text(SAID),)), "a2", at=NOW, model="gpt-5"),
+        ]
+        follow(app, iter(rows))
+        path, name, items = OPENAI[wire_format]
+        take_openai(client, path, {name: items[:-1]})
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        shown = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        client.post(f"/api/sessions/{NAME}/messages/{shown[1]['id']}/drop", json={})
+        take_openai(client, path, {name: items})
+        until(lambda: script().get("edits"))
+        request = {name: [*items, {"role": "user", "content": "Go on"}]}
+        protocol = next(one for one in PROTOCOLS if one.format == wire_format)
+        body = Body.read(json.dumps(request).encode(), protocol)
+        sent = json.loads(edited(body, script()["edits"], ""))[name]
+        assert sent == [items[0], items[-1], request[name][-1]]
 
     def test_shortens_each_result_of_a_message(self, app: App, client: Client) -> None:  # X13
         """Parallel results are separate rows of the transcript, but one message of the request."""
