@@ -1,6 +1,6 @@
 // The rows of the overview: filter, order, sub-agents below their sessions, and projects. Pure.
 import { fileName } from "../shared/format.js";
-import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
+import { isAboveTarget, mainGauge, startedBy, titleOf } from "../shared/session-facts.js";
 
 /** A row; `quiet` counts the sub-agents that can be folded, at any depth, and `above` those of them above
  * their target.
@@ -121,9 +121,10 @@ function byColumn(sort) {
 }
 
 /** Returns the rows in order: by the sorted column, otherwise most urgent first, then by latest activity;
- * sub-agents below their parent. A family ranks by its most urgent member. A sub-agent without its parent in
- * the list is by itself. Many quiet sub-agents are folded, unless the filter has a text or `unfolded` names
- * their parent. @param {Iterable<Api.Session>} sessions @param {Filter} [filter] @returns {Row[]} */
+ * sub-agents and forks below their parent. A family ranks by its most urgent member. A sub-agent without its
+ * parent in the list is by itself. Many quiet sub-agents are folded, unless the filter has a text or
+ * `unfolded` names their parent. @param {Iterable<Api.Session>} sessions @param {Filter} [filter]
+ * @returns {Row[]} */
 export function arrange(sessions, filter = {}) {
   const children = childrenOf([...sessions].filter(isShownBy(filter)));
   const byUrgency = urgencyOf(children);
@@ -135,7 +136,10 @@ export function arrange(sessions, filter = {}) {
   const seen = new Set();
   /** @param {Api.Session} session @returns {boolean} */
   const isQuiet = (session) =>
-    session.verdict.action === null && !isActive(session) && (children.get(session.id) ?? []).every(isQuiet);
+    startedBy(session) !== null &&
+    session.verdict.action === null &&
+    !isActive(session) &&
+    (children.get(session.id) ?? []).every(isQuiet);
   /** @param {Api.Session[]} some @returns {Api.Session[]} */
   const withAllBelow = (some) => some.flatMap((one) => [one, ...withAllBelow(children.get(one.id) ?? [])]);
   /** @param {string | null} parent @param {number} depth @param {boolean} folded */
@@ -192,13 +196,13 @@ function urgencyOf(children) {
 }
 
 /** @param {Row} row */
-const isOrphan = ({ session, depth }) => depth === 0 && session.parent_id !== null;
+const isOrphan = ({ session, depth }) => depth === 0 && startedBy(session) !== null;
 
 /** True if grouping by project makes the list clearer. @param {Iterable<Api.Session>} sessions */
 export function isWorthGrouping(sessions) {
   const all = [...sessions];
   const ids = new Set(all.map((s) => s.id));
-  const orphans = all.some((s) => s.parent_id !== null && !ids.has(s.parent_id));
+  const orphans = all.some((s) => !ids.has(startedBy(s) ?? s.id));
   return new Set(all.map((s) => s.cwd)).size > 1 && (orphans || all.length >= GROUPED_FROM);
 }
 

@@ -4,7 +4,15 @@ import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { stateIcon, tokenCount } from "../shared/parts.js";
-import { gaugeOf, limitsOf, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
+import {
+  gaugeOf,
+  limitsOf,
+  mainGauge,
+  pageOf,
+  startedBy,
+  titleOf,
+  verdictText,
+} from "../shared/session-facts.js";
 import { agoTime } from "../shared/times.js";
 import { REGION_ORDER, regionName } from "../shared/words.js";
 
@@ -90,7 +98,8 @@ const fold = (id, quiet, folded) =>
 /** The line below a session's title. @param {Api.Session} session */
 function about(session) {
   const agent = session.agent_type ? ` ${session.agent_type}` : "";
-  const kind = session.parent_id ? `sub-agent${agent}` : session.source_label;
+  const own = session.parent_id ? `${session.source_label} fork` : session.source_label;
+  const kind = startedBy(session) ? `sub-agent${agent}` : own;
   const model = session.messages === 0 ? "no messages yet" : session.model || "unknown model";
   const lost = session.malformed;
   const folder = fileName(session.cwd);

@@ -5,7 +5,7 @@ import { icon } from "../shared/icons.js";
 import { stateIcon } from "../shared/parts.js";
 import { isMissing, problem, READING, tokenForm } from "../shared/problem.js";
 import { root } from "../shared/root.js";
-import { pageOf, titleOf, verdictText } from "../shared/session-facts.js";
+import { pageOf, startedBy, titleOf, verdictText } from "../shared/session-facts.js";
 import { exportMenu, moreMenu, windowChoice } from "./menus.js";
 
 /** @typedef {Partial<Pick<Api.Stats, "copy_of" | "copies">>} Copies */
@@ -109,7 +109,7 @@ function facts(session, parent) {
   const of = parent && html` of <a class="link one-line" href=${pageOf(parent.id)}>${parent.title}</a>`;
   const file = html`<span class="mono" title=${session.file}>${fileName(session.file)}</span>`;
   const known = [
-    session.parent_id && html`sub-agent${of}`,
+    session.parent_id && html`${startedBy(session) ? "sub-agent" : "fork"}${of}`,
     session.model || "unknown model",
     session.source_label,
     session.kind === "followed" && session.file && html`following ${file}`,

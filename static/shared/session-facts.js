@@ -18,6 +18,10 @@ export function unseenOf(session) {
   return session.agent?.regions.find((region) => region.name === "unseen")?.tokens ?? 0;
 }
 
+/** The session that started this one as its sub-agent. A fork goes on by itself.
+ * @param {Api.Session} session */
+export const startedBy = ({ parent_id, agent_type }) => (agent_type === "fork" ? null : parent_id);
+
 const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
 
 /** A session's title, or the beginning of its id. @param {Api.Session} session */

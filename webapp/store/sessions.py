@@ -238,9 +238,12 @@ class Sessions(Subject):
         return [_decoded(row) for row in rows], int(total or 0)
 
     def children(self, session_id: str) -> list[str]:
-        """Return the ids of the sessions that this one started."""
-        sql = "SELECT id FROM sessions WHERE parent_id = ? AND deleted_at IS NULL ORDER BY key"
-        return [row[0] for row in self._db.rows(sql, (session_id,))]
+        """Return the ids of the sub-agents that this session started; its forks are none."""
+        sql = (
+            "SELECT id FROM sessions WHERE parent_id = ? AND (agent_type IS NULL OR agent_type <> ?) "
+            "AND deleted_at IS NULL ORDER BY key"
+        )
+        return [row[0] for row in self._db.rows(sql, (session_id, FORK))]
 
     def _is_below(self, parent: str | None, session_id: str) -> bool:
         """Return True if `parent` is the session itself or one below it."""

@@ -60,6 +60,18 @@ describe("the order of sessions", () => {
       ["child", 1],
     ]);
   });
+  it("puts a fork under its parent, and by itself where that is not shown", () => {
+    const fork = { ...child, agent_type: "fork" };
+    assert.deepEqual(shape(arrange([fork, old])), [
+      ["old", 0],
+      ["child", 1],
+    ]);
+    const heads = grouped(arrange([fork]), {}).filter((one) => "head" in one);
+    assert.deepEqual(
+      heads.map((one) => one.head),
+      ["project"],
+    );
+  });
   it("ranks a family by its most urgent member", () => {
     assert.deepEqual(shape(arrange([fresh, old, { ...child, verdict: needed }])), [
       ["old", 0],
@@ -100,6 +112,15 @@ describe("the work of ordering", () => {
 
 describe("sub-agents", () => {
   const many = [1, 2, 3, 4].map((n) => session({ id: `q${n}`, parent_id: "old", title: `Quiet ${n}` }));
+  it("are folded without the forks beside them", () => {
+    const fork = session({ id: "fork", parent_id: "old", agent_type: "fork" });
+    const rows = arrange([old, fork, ...many]);
+    assert.deepEqual(shape(rows), [
+      ["old", 0],
+      ["fork", 1],
+    ]);
+    assert.equal(rows[0]?.quiet, 4);
+  });
   it("that are many and quiet are folded away under their parent", () => {
     assert.deepEqual(
       arrange([old, ...many]).map((row) => [row.session.id, row.quiet, row.folded]),

@@ -36,6 +36,10 @@ describe("a session's row", () => {
       /└.*sub-agent explore/s,
     );
   });
+  it("names a fork as one, not as a sub-agent", () => {
+    const fork = session({ parent_id: "p", agent_type: "fork", source_label: "pi" });
+    assert.match(markup(sessionRow(row(fork, 0))), / · pi fork/);
+  });
   it("says the turns to the target as the verdict does: exact up to 20, then in fives, then many", () => {
     const left = (/** @type {number} */ turns_left) =>
       markup(sessionRow(row(session({ turns_left })))).match(/class="c-left num">([^<]*)</)?.[1];

@@ -203,6 +203,7 @@ describe("the header", () => {
     );
     assert.match(markup(header(child, null)), />sub-agent\u00a0· /);
     assert.doesNotMatch(markup(header(child, null)), /href="\/sessions\/p/);
+    assert.match(markup(header({ ...child, agent_type: "fork" }, null)), />fork\u00a0· /);
   });
   it("shows the reasons to doubt the numbers", () => {
     // X10

@@ -143,7 +143,10 @@ class RetentionService:
 
     def _trees(self, now: int) -> list[SessionTree]:
         rows = {row.id: row for row in self._store.sessions.all()}
-        parents = {row.id: row.parent_id if row.parent_id in rows else None for row in rows.values()}
+        parents = {
+            row.id: row.parent_id if row.is_sub_agent and row.parent_id in rows else None
+            for row in rows.values()
+        }
         looked_at = self._store.small.looked_at()
         members: dict[str, list[SessionRow]] = {}
         for row in rows.values():

@@ -70,6 +70,15 @@ class TestTheCost:
         assert (cost.sub_agents.sessions, cost.sub_agents.calls) == (1, 1)
         assert cost.sub_agents.spent == pytest.approx(0.1)
 
+    def test_of_sub_agents_excludes_a_fork(self, app: App) -> None:  # X9
+        """A fork repeats calls of its parent, which are paid once."""
+        app.ingest.ensure("s", "pi", model="claude-opus-4-5")
+        app.ingest.ensure("f", "pi", parent_id="s", agent_type="fork", model="claude-opus-4-5")
+        call = entry(0, said("x"), usage=ONE, call_key="k", model="claude-opus-4-5")
+        for name in ("s", "f"):
+            app.ingest.append_records(name, [call])
+        assert app.sessions.stats("s").cost.sub_agents is None
+
     @pytest.mark.parametrize(
         ("tier", "dollars", "at_least"),
         [

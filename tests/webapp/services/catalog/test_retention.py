@@ -45,12 +45,14 @@ def app(database: Database, now: list[int]) -> Iterator[App]:
 
 
 def session(
-    app: App, name: str, *, days_ago: int = 182, owner: str = "", parent: str | None = None, mib: int = 0
-) -> None:
+    app: App, name: str, *, days_ago: int = 182, owner: str = "", parent: str | None = None,
+    kind: str | None = None, mib: int = 0,
+) -> None:  # fmt: skip
     """Create a session last used `days_ago` days before `LATER`, with a log of about `mib` MiB."""
     app.ingest.ensure(
-        name, "claude-code", parent_id=parent, state={"owner": owner, "host": "box" if owner else ""}
-    )
+        name, "claude-code", parent_id=parent, agent_type=kind,
+        state={"owner": owner, "host": "box" if owner else ""},
+    )  # fmt: skip
     at = LATER.timestamp() - days_ago * 86_400
     for n, entry in enumerate(entries(user("go"), said("x" * max(1, mib << 20)))):
         when = datetime.fromtimestamp(at + n, UTC)
@@ -168,6 +170,14 @@ class TestNeverDeleted:
         found = app.retention.preview(limits(days=30))
         assert [(one.id, one.sessions) for one in found.named] == [("b", 2)]
         assert found.sessions == 2
+
+    def test_leave_a_fork_that_is_in_use(self, app: App) -> None:
+        """A fork goes on by itself, and is neither deleted with its parent nor keeps it."""
+        session(app, "a")
+        session(app, "f", parent="a", kind="fork", days_ago=0)
+        assert to_delete(app, limits(days=30)) == ["a"]
+        app.sessions.delete("a")
+        assert ids(app) == {"f"}
 
 
 class TestClocks:

@@ -235,6 +235,13 @@ class TestDelete:
         ]
         assert list(app.verify()) == []
 
+    def test_leaves_a_fork_of_the_session(self, app: App) -> None:
+        """A fork goes on by itself, so it outlives what it began with."""
+        followed(app, user("hi"))
+        followed(app, user("hi"), session_id="f", parent_id="s", agent_type="fork")
+        app.sessions.delete("s")
+        assert [s.id for s in app.sessions.list()] == ["f"]
+
     @pytest.mark.parametrize("parents", [{"a": "a"}, {"b": "a", "a": "b"}, {"b": "a", "c": "b", "a": "c"}])
     def test_ends_with_circular_parents(self, app: App, parents: dict[str, str]) -> None:
         """Sessions may be recorded as each other's parents; all of the circle are deleted."""
