@@ -31,7 +31,7 @@ from webapp.services.session.activity import WAITING_MS, activity_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import applied
-from webapp.services.session.proxy_state import sends_edited, sends_pruned, sent_edits
+from webapp.services.session.proxy_state import sends_edited, sends_pruned
 from webapp.services.session.session import Session
 from webapp.services.session.session_answers import session_answer, state_of
 from webapp.store.sessions import SessionRow
@@ -228,7 +228,6 @@ class BatchWriter:
             row, before = session.row, session.main.estimate
             session.state.proxy.applied = sends_pruned(session.state.proxy)
             session.state.edited = sends_edited(row.source, row.id)
-            session.state.sent_edits = sent_edits(row.source, row.id, session.state.proxy)
             # An agent can write a call down before it sends it.
             session.state.add_to_groups(session.main.estimate - before)
             unnamed = row.model is None

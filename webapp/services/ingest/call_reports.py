@@ -7,6 +7,7 @@ aside. A further report of the same call counts instead of the one before it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from scoring.messages import Media, Message, Reasoning
@@ -14,6 +15,7 @@ from scoring.models import largest_call
 from scoring.tokens import STEADY_SHARE, InputReport, calibration, judge_report, part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.records import Usage, UsageReport
+from webapp.services.session.proxy_state import sends_older_edits
 from webapp.services.session.session import Session
 from webapp.services.session.times import latest, to_ms
 from webapp.store.usage import INFERENCE, CallRow
@@ -75,10 +77,8 @@ class CallReports:
         if sent > 0 and not self._row.followed and state.detect_sum(sent, self._row.next_sample):
             state.set_report_aside(call.key, sent)
             return
-        if state.sent_edits != state.reported_edits and call.key != state.calibration.call:
-            # A prune can take effect long after it was made, such as at the end of a tool loop.
-            state.reported_edits = state.sent_edits
-            state.calibration = calibration.after_rewind(state.calibration)
+        if self._sends_older_edits:
+            return  # the usage of a context that is neither the agent's nor the pruned view
         before_call, real = calibration.before_call(state.calibration, call.key, sent)
         if before_call is None:
             self._observe(call)
@@ -105,6 +105,11 @@ class CallReports:
         if self._row.source in AGENTS:
             lost = LostInput(call.no, behind, real, judgement == "fell", call.at, before_call.factor)
             self._note_lost(call.key, lost if judgement != "fits" else None)
+
+    @cached_property
+    def _sends_older_edits(self) -> bool:
+        sends_edited = self._session.agent is None
+        return sends_edited and sends_older_edits(self._row.source, self._row.id, self._state.proxy)
 
     def add_apart(self, report: UsageReport) -> None:
         """Add the price of a call that is no part of the conversation; a repeated report changes nothing."""

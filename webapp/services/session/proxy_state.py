@@ -83,16 +83,12 @@ def sends_edited(source: str, session_id: str) -> bool:
     return bool(hints.read(session_id, hints.ACTIVE).get("version"))
 
 
-def sent_edits(source: str, session_id: str, state: ProxyState) -> str:
-    """Return the version of the edits with which the newest call of a followed session was sent; "" for none.
+def sends_older_edits(source: str, session_id: str, state: ProxyState) -> bool:
+    """Return whether the edited calls of a session are still sent with another edit script than its present one.
 
-    Proxy and extensions note it before they send the call.
+    A prune or an undo takes effect when the next turn begins, so that the running tool loop stays as it is.
     """
-    if state.name:
-        active = hints.read(state.name, hints.ACTIVE, hints.proxy_folder())
-        return hints.text(active, "version") if active.get("edits") else ""
-    return (
-        hints.text(hints.read(session_id, hints.ACTIVE), "version")
-        if sends_edited(source, session_id)
-        else ""
-    )
+    own = is_proxied(source, state)
+    name, folder = (state.name or session_id, hints.proxy_folder()) if own else (session_id, hints.folder())
+    present = hints.read(name, hints.EDITS, folder).get("version")
+    return present is not None and present != hints.read(name, hints.ACTIVE, folder).get("version")

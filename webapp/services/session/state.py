@@ -118,10 +118,6 @@ class SessionState:
     proxy: ProxyState = field(default_factory=ProxyState)
     edited: bool = False
     """The agent's own process sent the last call with our edits."""
-    sent_edits: str = ""
-    """The version of our edits with which the newest call was sent, by the proxy or by the agent's own process."""
-    reported_edits: str = ""
-    """The version with which the last reported call was sent."""
     owner: str = ""
     """The user of a session that was pushed; "" for one of this machine."""
     host: str = ""

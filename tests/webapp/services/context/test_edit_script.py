@@ -152,3 +152,36 @@ def test_an_edited_call_that_was_written_down_before_it_was_sent_is_no_clearing(
     assert found.agent is None
     assert found.pruned.tokens == tokens + 10
     assert [one.kind for one in app.operations.list("s")] == ["drop"]
+
+
+def test_a_call_of_a_loop_that_is_sent_with_older_edits_is_no_measure_of_the_pruned_view(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # X27
+    """A prune in a running loop takes effect with the next turn, whose smaller input is no clearing by the agent."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path))
+
+    def answered(number: int, tokens: int, version: str) -> None:
+        files.write("s", files.ACTIVE, {"version": version})
+        answer = replace(entry(number, said("go on")), usage=usage(tokens), call_key=f"call {number}")
+        app.ingest.append_records("s", [answer])
+
+    def dropped(number: int, version: str) -> None:
+        app.by_hand.drop("s", app.messages.by_number("s", [number])[0].id)
+        files.write("s", files.EDITS, {"version": version, "edits": {}})
+
+    app.ingest.ensure("s", "pi")
+    asked = user("one"), said(words(4_000)), user("two"), said(words(3_000)), user("three")
+    app.ingest.append_records("s", entries(*asked))
+    answered(6, 9_000, "")
+    dropped(4, "1")
+    app.ingest.append_records("s", entries(user("four"), start=7))
+    answered(8, 5_500, "1")
+    dropped(2, "2")
+    answered(9, 5_520, "1")
+    in_loop = app.sessions.get("s").pruned.tokens
+    app.ingest.append_records("s", entries(user("five"), start=10))
+    answered(11, 1_300, "2")
+    found = app.sessions.get("s")
+    assert in_loop < 2_000
+    assert (found.pruned.tokens, found.pruned.certainty) == (1_310, "exact")
+    assert [one.kind for one in app.operations.list("s")] == ["drop", "drop"]

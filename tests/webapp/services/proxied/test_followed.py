@@ -437,7 +437,8 @@ class TestSentPruned:
             if n == 5:
                 client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
             elif n == 6:
-                send_pruned("2")
+                until(lambda: script().get("edits"))
+                send_pruned(script()["version"])
             said, usage = Message("assistant", (Text(f"{SAID} {n}"),)), Usage(tokens, 20)
             app.ingest.append_records(
                 NAME, [Entry(said, f"a{n}", at=NOW, usage=usage, call_key=f"m{n}:r{n}")]
@@ -496,6 +497,7 @@ class TestSentPruned:
     def test_is_sent_whole_after_a_damage_of_its_script(self, app: App, client: Client, at: Any) -> None:
         """A script that does not say from which operations it was made could leave out what was put back."""
         restart_while_pruning(app, client)
+        app.proxy_scripts.close()  # of the last call it could still be writing
         damaged = {**script(), "edits": {"key": {"drop": True}}, "at": at}
         hints.write(f"proxy-{NAME}", hints.EDITS, damaged, hints.proxy_folder())
         app.proxy_scripts.write(NAME)
