@@ -51,11 +51,14 @@ class Live extends EventTarget {
     const socket = io({
       path: `${root}/socket.io`,
       transports: ["websocket", "polling"],
+      tryAllTransports: true,
       reconnectionDelay: 300,
       reconnectionDelayMax: 2000,
     });
     this.#socket = socket;
     socket.on("connect", () => {
+      // Once one worked, a failed websocket means no network; and a page that polls holds a thread.
+      if (socket.io.engine.transport.name === "websocket") socket.io.opts.tryAllTransports = false;
       for (const room of this.#rooms.keys()) this.#subscribe(room);
       this.#isLiveOnceJoined();
     });

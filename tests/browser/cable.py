@@ -14,10 +14,10 @@ CHUNK_BYTES = 64 * 1024
 
 
 class Cable:
-    """A TCP forwarder to `port` on this machine, until it is cut."""
+    """A TCP forwarder to `port` on this machine, until it is cut. Without `upgrades` it passes no websockets."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, port: int, *, upgrades: bool = True) -> None:
+        self._port, self._upgrades = port, upgrades
         self._whole = True
         self._ends: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class Cable:
     def _carry(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(CHUNK_BYTES):
-                target.sendall(data)
+                target.sendall(data if self._upgrades else data.replace(b"\r\nUpgrade: websocket", b""))
         self._drop({source, target})
 
     def _drop(self, ends: set[socket.socket]) -> None:
@@ -70,11 +70,11 @@ class Cable:
 
 
 @contextlib.contextmanager
-def cable_to(server: Server) -> Iterator[Cable]:
+def cable_to(server: Server, *, upgrades: bool = True) -> Iterator[Cable]:
     """Put a cable between the page and the server, and close it when the block ends."""
     port = urlsplit(server.url).port
     assert port is not None
-    cable = Cable(port)
+    cable = Cable(port, upgrades=upgrades)
     try:
         yield cable
     finally:

@@ -54,6 +54,16 @@ class TestALostConnection:
             assert page.evaluate("window.stayed")
             assert wholes == [], "the answer to rejoining holds the statistics"
 
+    def test_is_none_where_a_proxy_passes_no_websockets(self, page: Page, server: Server) -> None:
+        """The page asks for its events by requests, and shows new messages live."""
+        session = managed(server, 4, tokens=50)
+        with cable_to(server, upgrades=False) as cable:
+            page.goto(f"{cable.url}/sessions/{session}")
+            expect(page.locator(".live")).to_have_text("live")
+            expect(page.locator(".msg")).to_have_count(4)
+            feed(server, session, 3, tokens=50, start=4)
+            expect(page.locator(".msg")).to_have_count(7)
+
     def test_sends_missed_events_instead_of_reading_again(self, page: Page, server: Server) -> None:
         """While another page keeps the room open, missed changes come as events, and the chart is not read again."""
         session = managed(server, 4, tokens=50)
