@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -120,11 +121,20 @@ class Connections(Engine):
             connection.text_factory = str
 
     def _keep_copy(self, name: str) -> None:
-        """Copy the database before a migration, unless an earlier attempt has done so."""
-        target = self.path.with_name(name)
-        if not target.exists():
-            back_up(self.path, target)
-            log.info("kept a copy from before the migration: %s", target)
+        """Copy the database before a migration, unless an attempt since it was last written has done so.
+
+        The lock is held, so an incomplete copy is one of an attempt that was killed.
+        """
+        for left in self.path.parent.glob(f"{escape(name)}*.part-*"):
+            left.unlink()
+        target, number = self.path.with_name(name), 1
+        while target.exists():
+            if target.stat().st_mtime_ns >= self.path.stat().st_mtime_ns:
+                return
+            number += 1  # of an earlier update, from which somebody went back
+            target = self.path.with_name(f"{name}-{number}")
+        back_up(self.path, target)
+        log.info("kept a copy from before the migration: %s", target)
 
     def _thread_connection(self) -> _ThreadConnection:
         own: _ThreadConnection | None = getattr(self._local, "own", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -116,6 +117,29 @@ class TestInterruptedMigrations:
         with closing(sqlite3.connect(copy)) as old:
             assert old.execute("SELECT id FROM sessions").fetchall() == [("s",)]
             assert not old.execute("SELECT 1 FROM sqlite_master WHERE name = 'seals'").fetchall()
+
+    def test_have_a_copy_of_what_an_earlier_version_wrote_since(self, tmp_path: Path) -> None:
+        """After going back to the earlier version, the next update copies again, and keeps the older copy."""
+        path, before = tmp_path / "a.db", tmp_path / "a.db.before-m007_seals"
+        self.older(path)
+        backup = path.read_bytes()
+        Store(path).close()
+        os.utime(before, (0, 0))
+        path.write_bytes(backup)
+        with closing(sqlite3.connect(path)) as old, old:
+            old.execute("UPDATE sessions SET title = 'since'")
+        Store(path).close()
+        for copy, title in ((before, None), (before.with_name(f"{before.name}-2"), "since")):
+            with closing(sqlite3.connect(copy)) as kept:
+                assert kept.execute("SELECT title FROM sessions").fetchall() == [(title,)]
+
+    def test_leave_no_incomplete_copies(self, tmp_path: Path) -> None:
+        """The copy that a killed attempt was making, as large as the store, is removed by the next one."""
+        self.older(tmp_path / "a.db")
+        left = tmp_path / "a.db.before-m007_seals.part-123"
+        left.touch()
+        Store(tmp_path / "a.db").close()
+        assert [path.name for path in tmp_path.glob("*before*")] == ["a.db.before-m007_seals"]
 
 
 class TestSessionNumbers:
