@@ -34,7 +34,9 @@ class SummaryPanel extends ReadingElement {
   start() {
     this.actions({
       summarize: () =>
-        this.#status?.running || this.#act(api.summarize(this.sessionId), "Could not summarise"),
+        this.#status?.running ||
+        this.#status?.nothing ||
+        this.#act(api.summarize(this.sessionId), "Could not summarise"),
       "cancel-summary": () => this.#act(api.cancelSummary(this.sessionId), "Could not stop the summary"),
       expand: (target) =>
         this.#act(
@@ -108,7 +110,8 @@ const agentsOwn = ({ number: at, tokens }, certainty) => html`<p class="small">
 </p>`;
 
 /** @param {Api.Status} status @param {string} certainty of a part of the context */
-function statusOf({ made, last_summary, agent_summary, triggers, line, running }, certainty) {
+function statusOf(status, certainty) {
+  const { made, last_summary, agent_summary, triggers, line, running, nothing } = status;
   const since = agent_summary
     ? html`Since the agent's compaction, ${agoTime(agent_summary.at)}`
     : last_summary
@@ -127,8 +130,10 @@ function statusOf({ made, last_summary, agent_summary, triggers, line, running }
     ${agent_summary && agentsOwn(agent_summary, certainty)}
     <p class="small muted status-line">${line}</p>
     <p>
-      <button data-act="summarize" aria-disabled=${running}>Summarise now</button>
+      <button data-act="summarize" aria-disabled=${running || nothing !== ""}
+        aria-describedby="nothing-to-summarise">Summarise now</button>
       ${running && html`<button class="quiet" data-act="cancel-summary">Stop</button>`}
+      <span class="small muted" id="nothing-to-summarise">${nothing && sentence(nothing)}</span>
     </p>
   </div>`;
 }

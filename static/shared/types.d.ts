@@ -317,7 +317,7 @@ declare namespace Api {
     copies: Copy[]; as_of: string;
   }
   interface Status {
-    triggers: Trigger[]; due: Due; running: boolean; auto_summarize: boolean; made: string;
+    triggers: Trigger[]; due: Due; running: boolean; nothing: string; auto_summarize: boolean; made: string;
     last_summary: LastSummary | null; agent_summary: AgentSummary | null; tool_tokens: number;
     tool_count: number | null; unseen_tokens: number; available: number; line: string; show_line: boolean;
   }

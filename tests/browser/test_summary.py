@@ -138,6 +138,18 @@ class TestSummaryPanel:
         running[0] = False
         expect(panel.get_by_role("button", name="Summarise now")).to_be_enabled()
 
+    def test_offers_nothing_where_there_is_nothing_to_summarise(
+        self, page: Page, server: Server
+    ) -> None:  # S7, C9
+        """The button is disabled until there are messages besides the newest ones, and says why."""
+        session = managed(server, 6)
+        page.goto(f"{server.url}/sessions/{session}?panel=summary")
+        button = page.get_by_role("button", name="Summarise now")
+        expect(button).to_be_disabled()
+        expect(button).to_have_accessible_description(re.compile("^There is nothing to summarise: .*[.]$"))
+        server.app.ingest.append_messages(session, [{"role": "user", "content": "one more"}])
+        expect(button).to_be_enabled()
+
     def test_summarises_shows_and_expands(self, page: Page, server: Server) -> None:  # S8, S7, C7
         """Both triggers are bars; a summary can be read, and Expand restores its messages."""
         session = managed(server, 20, tokens=60)

@@ -205,6 +205,8 @@ class Status:
     due: Due
     running: bool
     """True while a summary is being made."""
+    nothing: str
+    """The reason why there is nothing to summarise now; empty if older messages than the newest ones are there."""
     auto_summarize: bool
     made: str
     """The occasions on which a summary is made, in words."""

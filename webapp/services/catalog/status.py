@@ -12,6 +12,7 @@ from webapp.services.pruning.background import BackgroundSummaries, sizes_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
+from webapp.services.summaries.summarising import NOTHING_NEW
 from webapp.store.summaries import SummaryRow
 
 
@@ -45,11 +46,14 @@ class StatusService:
             rows = self._store.summaries.active(session.key)
             agents = self._agent_summary(session, max((one.until_no for one in rows), default=0))
             now_due = summary_due(sizes, rules)
+        _, system = session.pruned.totals.get("system", (0, 0))
+        spoken = session.pruned.messages - system - len(rows)
         tools = (session.row.envelope or {}).get("tools")
         return Status(
             triggers=[_trigger(bar) for bar in bars(sizes, rules)],
             due=Due(cause=now_due.cause, reason=now_due.reason),
             running=self._background.running(session_id),
+            nothing="" if spoken > rules.min_recent_messages else NOTHING_NEW,
             auto_summarize=rules.auto_summarize,
             made=_made(rules, session.automatic),
             last_summary=_last_summary(session, max(rows, key=lambda one: one.at, default=None)),

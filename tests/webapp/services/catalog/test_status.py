@@ -10,7 +10,8 @@ from tests.webapp.building import conversation, entry, followed, managed, said, 
 from webapp.agents.records import Compaction
 from webapp.app import App
 from webapp.bodies import ModelRow, SessionChange
-from webapp.errors import NotFound
+from webapp.errors import Conflict, NotFound
+from webapp.services.summaries.summarising import NOTHING_NEW
 
 
 class TestStatus:
@@ -105,6 +106,17 @@ class TestStatus:
         stored = app.store.summaries.get(app.store.sessions.get(session).key, 1)
         assert stored.tokens != region.tokens, "the session's factor is 1"
         assert abs(made.operation.freed - (made.summary.replaced_tokens - region.tokens)) <= 2
+
+    def test_says_when_there_is_nothing_to_summarise(self, app: App) -> None:  # S7
+        """A summary never covers the six newest messages; system messages and summaries are no messages to cover."""
+        session = managed(app, wire("system", "be brief"), *[wire("user", "hi " * 40)] * 6)
+        assert app.status.of(session).nothing == NOTHING_NEW
+        with pytest.raises(Conflict, match=NOTHING_NEW):
+            app.summarising.summarise(session)
+        app.ingest.append_messages(session, [wire("user", "one more " * 40)] * 4)
+        assert app.status.of(session).nothing == ""
+        app.summarising.summarise(session)
+        assert app.status.of(session).nothing == NOTHING_NEW
 
     def test_names_the_agents_own_summary(self, app: App) -> None:  # S7
         """It counts from the agent's compaction until one of our summaries covers that."""
