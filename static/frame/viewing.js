@@ -1,5 +1,6 @@
 // Only on the pages of a viewer, whose token can change nothing: disables the controls that change something,
 // whenever they are drawn. base.html has the sentence that says why.
+import { whyNot } from "../shared/viewing.js";
 
 const CHANGING = [
   // a session
@@ -7,6 +8,7 @@ const CHANGING = [
   "coppice-session .more [name]",
   'coppice-session [data-act="delete"]',
   '[name="own_window"]',
+  'coppice-session [name="task_type"]',
   '[name="own_cap"]',
   '[data-act="apply-plan"]',
   '[data-act="relieve"]',
@@ -45,7 +47,7 @@ const CHANGING = [
   .join(", ");
 
 function disable() {
-  const why = document.getElementById("viewing")?.textContent ?? "";
+  const why = whyNot();
   for (const control of document.querySelectorAll(CHANGING)) {
     /** @type {HTMLButtonElement | HTMLInputElement | HTMLSelectElement} */ (control).disabled = true;
     control.setAttribute("title", why);

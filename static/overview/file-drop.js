@@ -13,6 +13,7 @@ import { reasonOf } from "../shared/problem.js";
 import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { toast } from "../shared/toast.js";
+import { unlessViewing, whyNot } from "../shared/viewing.js";
 
 /** @typedef {Api.Imported["imported"][number]} Imported */
 /** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed",
@@ -37,12 +38,11 @@ const isReadable = (file) =>
       () => false,
     );
 
-const VEIL = html`<div class="drop-veil" role="status">
-  <p>Drop to import</p>
+const INVITATION = html`<p>Drop to import</p>
   <p class="small muted">
     Transcripts of coding agents, OpenAI, Anthropic and Gemini message lists, Coppice exports.
-  </p>
-</div>`;
+  </p>`;
+const veil = () => html`<div class="drop-veil" role="status">${whyNot() || INVITATION}</div>`;
 
 export class FileDrop extends CoppiceElement {
   #over = false;
@@ -65,7 +65,7 @@ export class FileDrop extends CoppiceElement {
     this.listen(window, "drop", (/** @type {DragEvent} */ event) => {
       const files = [...(event.dataTransfer?.files ?? [])];
       this.#drag(event, false);
-      if (files.length) this.#read(files);
+      if (files.length) unlessViewing(() => this.#read(files));
     });
     this.listen(this, "change", (/** @type {Event} */ event) => {
       const input = /** @type {HTMLInputElement} */ (event.target);
@@ -151,7 +151,7 @@ export class FileDrop extends CoppiceElement {
   template() {
     const current = this.#current;
     return html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
-      ${this.#over && VEIL} ${current && this.#notice(current)}
+      ${this.#over && veil()} ${current && this.#notice(current)}
       <dialog aria-labelledby="import-title">
         ${dialogHead("import-title", "Import", "close-report")}
         <div class="body">${this.#entries.map(report)}</div>

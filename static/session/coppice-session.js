@@ -21,6 +21,7 @@ import { Refresher } from "../shared/refresher.js";
 import { certaintyOfParts, isAboveTarget, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live, whenLive } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
+import { unlessViewing } from "../shared/viewing.js";
 import { actOn, deleteSession, saveField, undo } from "./acts.js";
 import { bars } from "./bars.js";
 import { recallChoices } from "./by-number.js";
@@ -131,7 +132,11 @@ class CoppiceSession extends CoppiceElement {
       [
         { key: "p", label: "Plan a prune", run: () => this.#panels.open("plan") },
         { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
-        { key: "u", label: "Undo the last change of the context", run: () => this.#undo() },
+        {
+          key: "u",
+          label: "Undo the last change of the context",
+          run: () => unlessViewing(() => this.#undo()),
+        },
         { key: "e", label: "Show what is heaviest", run: () => this.#panels.open("heaviest") },
         { key: "Escape", label: "Close what is open", run: () => this.#escape() },
       ],
@@ -374,7 +379,7 @@ class CoppiceSession extends CoppiceElement {
   }
 
   #applyByKey() {
-    if (this.#panels.shows("plan")) this.#panels.plan?.apply();
+    if (this.#panels.shows("plan")) unlessViewing(() => this.#panels.plan?.apply());
   }
 
   async #askToResume() {

@@ -15,6 +15,7 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { ALL, AUTO } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
+import { unlessViewing } from "../shared/viewing.js";
 import { choicesOf, weighsMessages } from "../shared/words.js";
 import { labelOf } from "./fields.js";
 import {
@@ -98,7 +99,7 @@ class CoppiceSettings extends ReadingElement {
     on("weights", (weights) => this.#edit("weights", () => weights));
     on("submit", (_, event) => {
       event.preventDefault();
-      this.#save();
+      unlessViewing(() => this.#save());
     });
     this.listen(window, "beforeunload", (/** @type {BeforeUnloadEvent} */ event) => {
       if (this.#changes.length > 0) event.preventDefault();

@@ -3,6 +3,7 @@
 // element leaves the page.
 import { nothing, render } from "./html.js";
 import { focusOn, followInputs, shortcutsFor } from "./keys.js";
+import { unlessViewing } from "./viewing.js";
 
 /** The elements that Tab reaches. */
 const FOCUSABLE =
@@ -189,7 +190,7 @@ export class CoppiceElement extends HTMLElement {
   formKeys(save, close) {
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ { key, target }) => {
       if (target instanceof HTMLInputElement && target.type === "search") return;
-      if (key === "Enter" && target instanceof HTMLInputElement) save();
+      if (key === "Enter" && target instanceof HTMLInputElement) unlessViewing(save);
       if (key === "Escape") close();
     });
   }

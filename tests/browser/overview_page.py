@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page
 
-# Drops a file [name, text] on the page.
-DROP = """([name, text]) => {
+# Drops a file [name, text] on the page, or sends it only the given events of a drag.
+DROP = """([name, text, types = ["dragover", "drop"]]) => {
   const data = new DataTransfer();
   data.items.add(new File([text], name, {type: "application/json"}));
-  for (const type of ["dragover", "drop"])
+  for (const type of types)
     window.dispatchEvent(new DragEvent(type, {dataTransfer: data, bubbles: true, cancelable: true}));
 }"""
 

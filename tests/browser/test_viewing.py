@@ -3,18 +3,65 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.overview_page import DROP
+from tests.browser.pages import PAGES, open_import
 from tests.browser.writing import managed
 from tests.servers import Server, running_server
 from webapp.access.identity import OPERATOR, VIEWER
+from webapp.bodies import PruneBody
 
 WHY = "You are viewing: your token can look and plan, and change nothing."
+
+# Uses everything of a page that is not disabled: keys, buttons, fields and a dropped file. Returns the requests
+# that the server refused. All requests of one are answered before the next is used.
+USE_ALL = """async () => {
+  const [refused, sent, real] = [[], [], globalThis.fetch];
+  globalThis.fetch = (address, given) => {
+    const answer = real(address, given);
+    const note = (answered) => {
+      if (answered.status === 403) refused.push(`${given.method} ${address}`);
+      return answered.clone().text();
+    };
+    sent.push(answer.then(note).catch(() => {}));
+    return answer;
+  };
+  const settle = async () => {
+    for (let awaited = -1; awaited < sent.length; ) {
+      awaited = sent.length;
+      await Promise.all(sent);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  };
+  const nameOf = (control) => control.cloneNode(false).outerHTML;
+  const shown = {};
+  const use = async (name, act) => {
+    const before = refused.length;
+    act();
+    await settle();
+    if (refused.length > before) shown[name] = refused.slice(before);
+  };
+  for (const key of [..."abcdefghijklmnopqrstuvwxyz", "Enter"])
+    await use(`the key ${key}`, () =>
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
+  for (const button of document.querySelectorAll("button:not(:disabled), summary"))
+    await use(nameOf(button), () => button.isConnected && button.click());
+  for (const field of document.querySelectorAll(":is(input, select, textarea):not(:disabled)"))
+    await use(nameOf(field), () => {
+      if (["checkbox", "radio"].includes(field.type)) return field.click();
+      for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
+      field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    });
+  const drop = DROP;
+  await use("a dropped file", () => drop(["dropped.json", "[]"]));
+  return shown;
+}""".replace("DROP", DROP)
 
 
 @pytest.fixture
@@ -70,6 +117,32 @@ class TestViewing:
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
 
+    def test_says_why_keys_and_files_do_nothing(self, page: Page, guarded: Server) -> None:  # B17
+        """Nothing is asked of the server: what a key would do, or an import, is refused by the page."""
+        session = managed(guarded, 40)
+        guarded.app.prunes.apply(session, PruneBody(max_tokens=1_000))
+        enter(page, guarded, VIEWER)
+        page.evaluate(DROP, ["dropped.json", "[]", ["dragover"]])
+        expect(page.locator(".drop-veil")).to_have_text(WHY)
+        page.evaluate(DROP, ["dropped.json", "[]"])
+        expect(page.locator(".toast")).to_contain_text(WHY)
+        for key, panel in (("u", ""), ("Enter", "plan")):
+            page.goto(f"{guarded.url}/sessions/{session}?panel={panel}")
+            expect(page.locator(".msg").first).to_be_visible()
+            page.keyboard.press(key)
+            expect(page.locator(".toast")).to_contain_text(WHY)
+
+    @pytest.mark.parametrize("opening", [one for one in PAGES if one is not open_import])
+    def test_offers_nothing_that_is_refused(
+        self, page: Page, guarded: Server, opening: Callable[[Page, Server], None]
+    ) -> None:  # B17
+        """The server allows everything that can still be used on a page."""
+        _, token = guarded.app.access_tokens.make("somebody", VIEWER)
+        page.goto(f"{guarded.url}/search?token={token}")
+        expect(page.get_by_text(WHY)).to_be_visible()
+        opening(page, guarded)
+        assert page.evaluate(USE_ALL) == {}
+
     @pytest.mark.parametrize("width", [390, 1280])
     def test_begin_the_sentence_where_the_page_begins(self, page: Page, guarded: Server, width: int) -> None:
         """The sentence and the heading stand at one line, also on a phone."""
@@ -84,4 +157,5 @@ class TestViewing:
         managed(guarded, 4)
         enter(page, guarded, OPERATOR)
         expect(page.get_by_role("button", name="Import…")).to_be_enabled()
-        assert "viewing" not in page.content()
+        expect(page.locator("#viewing")).to_have_count(0)
+        assert "frame/viewing" not in page.content()
