@@ -39,7 +39,7 @@ USE_ALL = """async () => {
       await new Promise((resolve) => setTimeout(resolve));
     }
   };
-  const nameOf = (control) => control.cloneNode(false).outerHTML;
+  const nameOf = (control) => control.cloneNode(false).outerHTML.replace(/[\\da-f]{6,}|\\d+/g, "");
   const shown = {};
   const use = async (name, act) => {
     const before = refused.length;
@@ -47,17 +47,25 @@ USE_ALL = """async () => {
     await settle();
     if (refused.length > before) shown[name] = refused.slice(before);
   };
-  for (const key of [..."abcdefghijklmnopqrstuvwxyz", "Enter"])
-    await use(`the key ${key}`, () =>
-      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
-  for (const button of document.querySelectorAll("button:not(:disabled), summary"))
-    await use(nameOf(button), () => button.isConnected && button.click());
-  for (const field of document.querySelectorAll(":is(input, select, textarea):not(:disabled)"))
-    await use(nameOf(field), () => {
-      if (["checkbox", "radio"].includes(field.type)) return field.click();
-      for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
-      field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-    });
+  const press = (target, key) =>
+    target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  const used = new Set();
+  const unused = (kind) => [...document.querySelectorAll(kind)].find((one) => !used.has(nameOf(one)));
+  const next = () =>
+    unused(":is(input, select, textarea):not(:disabled)") ??
+    unused("button:not(:disabled, [role=tab]), summary") ??
+    unused("[role=tab]"); // the other buttons go with their panel
+  const act = (control) => {
+    if (control.matches("button, summary, [type=checkbox], [type=radio]")) return control.click();
+    for (const type of ["input", "change"]) control.dispatchEvent(new Event(type, { bubbles: true }));
+    press(control, "Enter");
+  };
+  for (const key of ["u", "Enter"]) await use(`the key ${key}`, () => press(document.body, key));
+  for (let control = next(); control; control = next()) {
+    const name = nameOf(control);
+    used.add(name);
+    await use(name, () => act(control));
+  }
   const drop = DROP;
   await use("a dropped file", () => drop(["dropped.json", "[]"]));
   return shown;
