@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from webapp.agents import AGENTS
@@ -67,9 +69,23 @@ def sends_pruned(state: ProxyState) -> bool:
     The transcript may say what a call used before the copy of the call is here; the proxy notes the script before it
     sends the call.
     """
-    if not state.name or not state.prunes:
+    if state.applied or not state.name or not state.prunes:
         return state.applied
-    return state.applied or bool(hints.read(state.name, hints.ACTIVE, hints.proxy_folder()).get("edits"))
+    folder = hints.proxy_folder()
+    try:
+        about = os.stat(hints.path(state.name, hints.ACTIVE, folder))
+    except OSError:
+        return False
+    return _has_edits(state.name, folder, about.st_mtime_ns, about.st_ino)
+
+
+@lru_cache(maxsize=256)
+def _has_edits(name: str, folder: str, _written: int, _inode: int) -> bool:
+    """Return whether the active script of a session has edits, read once for each time it was written.
+
+    The file also has the scripts of other branches, and can be megabytes long.
+    """
+    return bool(hints.read(name, hints.ACTIVE, folder).get("edits"))
 
 
 def sends_edited(source: str, session_id: str) -> bool:
