@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 from scoring.formats import is_bound_to_history, note_calls
@@ -383,8 +382,8 @@ def _new_state(source: str) -> SessionState:
 def _is_like(value: Any, sound: Any) -> bool:
     """Return whether a value that was read has the expected types, including its nested fields."""
     if is_dataclass(sound):
-        fields = attrgetter(*sound.__dataclass_fields__)
-        for one, like in zip(fields(value), fields(sound), strict=True):
+        for name in sound.__dataclass_fields__:
+            one, like = getattr(value, name), getattr(sound, name)
             # Most fields, at every load of a session, are plain and as expected.
             if not (type(one) is type(like) and type(like) in _PLAIN) and not _is_like(one, like):
                 return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,14 @@ from scoring.tokens import Calibration
 from scoring.tokens.counting import Estimator
 from tests.webapp.building import entry, said
 from webapp.agents.claude_code.unwritten import STEPS, WORDS, TaskReminders
-from webapp.services.session.state import CHANGES_KEPT, TRAIL_POINTS, SessionState
+from webapp.services.session.state import CHANGES_KEPT, TRAIL_POINTS, SessionState, _is_like
+
+
+@dataclass
+class OneField:
+    """A part of a state with a single value."""
+
+    count: object = 0
 
 
 class TestSessionState:
@@ -25,6 +34,11 @@ class TestSessionState:
             state.remember_end(f"id-{n}", n)
         assert len(orjson.dumps(state.to_dict())) < 2_000
         assert len(state.trail) < 2 * TRAIL_POINTS
+
+    def test_checks_a_part_with_a_single_field(self) -> None:
+        """The value of a part is checked, however many values the part has."""
+        assert _is_like(OneField(3), OneField())
+        assert not _is_like(OneField("3"), OneField())
 
     def test_keeps_an_even_trail(self) -> None:
         """The trail is thinned evenly from the beginning to the end."""
