@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from scoring.formats import FORMATS
 from webapp.agents import AGENTS
 from webapp.agents.reading.content import Content
-from webapp.agents.reading.finding import reason_of
+from webapp.agents.reading.finding import first_row, reason_of
 from webapp.agents.reading.tail import no_text
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile, path_text
@@ -168,8 +168,9 @@ class Importing:
             raise NoSession(
                 f"{base}: {label} asked this itself, for a compaction or a suggestion; it is not a session"
             )
-        first = head.partition(b"\n")[0]
-        session_id = about.session_id or f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
+        session_id = (
+            about.session_id or f"import-{hashlib.blake2b(first_row(head), digest_size=8).hexdigest()}"
+        )
         file = TranscriptFile(
             place or Path(base), session_id, about.parent_id, source, about.title, about.agent_type
         )

@@ -33,6 +33,16 @@ class TestNames:
             app.importing.import_file("t.jsonl", json.dumps(row).encode())
         assert app.sessions.list() == []
 
+    @pytest.mark.parametrize("before", [b"", b"\n", b" \r\n\n"])
+    def test_that_are_missing_are_made_of_the_first_row(self, app: App, before: bytes) -> None:  # X12
+        """Two files without one stay two sessions, also behind blank lines, and each is the same one again."""
+        found = []
+        for text in ("hi", "bye", "hi"):
+            row = {"type": "user", "uuid": text, "message": {"role": "user", "content": text}}
+            [imported] = app.importing.import_file("t.jsonl", before + json.dumps(row).encode())
+            found.append(imported.session_id)
+        assert found[0] == found[2] != found[1]
+
 
 class TestLists:
     """Message lists."""
