@@ -66,15 +66,13 @@ export const SECTIONS = {
         | A prune then costs nothing extra. It waits only while the window has room for another turn.`),
   ],
   room: [
-    "Window and counting",
+    "Window",
     "the usable part",
     fields(`
       response_reserve | Kept free for output | tokens
       compaction_buffer_tokens | Kept free for what a call adds | tokens | Up to the lower of these two.
       compaction_buffer_percent | Share for what a call adds, at most | % of window
-      windows | Table of windows
-      counting | Tokens are counted by |
-        | Only where Python prunes a bare list; here always by the tokenizer.`),
+      windows | Table of windows`),
   ],
   summaries: [
     "Summaries",

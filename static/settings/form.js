@@ -31,6 +31,7 @@ import { faultAt, valueAt } from "./values.js";
  * Doc["limits"], signals: Doc["signals"], type?: string }} Form */
 
 const KNOWN = new Set([
+  "counting", // not offered: it is for lists that Python prunes, and a server counts by the tokenizer
   ...["weights", "roles", "keywords", "length_steps", "task_type"],
   ...Object.values(SECTIONS).flatMap(([, , fields]) => fields.map(([name]) => name)),
 ]);

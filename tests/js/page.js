@@ -24,7 +24,7 @@ const CHOICES = {
   weighing: table({ foresight: "Foresight", score: "Lowest score first" }),
   weighing_messages: table({ score: "Lowest score first" }),
   integration: table({ "claude-code": "coppice hooks install" }),
-  counting: table({ tokenizer: "The model's tokenizer", four_characters: "Four characters per token" }),
+  windows: table({ current: "Current", blueprint: "As of Blueprint" }),
 };
 
 // lit-html needs a tree walker if there is a document.

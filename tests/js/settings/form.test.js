@@ -20,6 +20,7 @@ const settings = {
   keywords: [{ name: "errors", share: 0.6, words: ["error", "<failed>"] }],
   response_reserve: 4096,
   counting: /** @type {const} */ ("tokenizer"),
+  windows: /** @type {const} */ ("current"),
   status_line: true,
   tool_outputs_exempt: ["Read", "<b>"],
   novel_percent: 7,
@@ -168,10 +169,12 @@ describe("the other sections", () => {
     assert.match(text, /Novel<\/label>.*name="novel_percent" step="any" value="7".*%/s);
     assert.equal(text.match(/class="setting"/g)?.length, 1);
   });
+  it("offer nothing that has no effect on a server", () =>
+    assert.doesNotMatch(markup(Object.keys(SECTIONS).map((name) => fieldSection(FORM, name))), /counting/));
   it("show a setting as a number, a choice, a switch or words", () => {
     const text = markup(["room", "context", "tool_outputs"].map((name) => fieldSection(FORM, name)));
     assert.match(text, /type="number" name="response_reserve" step="any" value="4096"/);
-    assert.match(text, /<option value="tokenizer" selected>The model&#39;s tokenizer/);
+    assert.match(text, /<option value="current" selected>Current/);
     assert.match(text, /role="switch" name="status_line" checked/);
     assert.match(text, /name="tool_outputs_exempt" value="Read, &lt;b&gt;"/);
   });

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from webapp.agents import AGENTS
@@ -73,7 +73,7 @@ def sends_pruned(state: ProxyState) -> bool:
         return state.applied
     folder = hints.proxy_folder()
     try:
-        about = os.stat(hints.path(state.name, hints.ACTIVE, folder))
+        about = Path(hints.path(state.name, hints.ACTIVE, folder)).stat()
     except OSError:
         return False
     return _has_edits(state.name, folder, about.st_mtime_ns, about.st_ino)
