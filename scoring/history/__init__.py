@@ -22,7 +22,7 @@ from scoring.history.cues import (
     is_compacted,
 )
 from scoring.history.cues.calls import LOOK, PLANS, RUN, CallCue, cue_of_call
-from scoring.history.cues.file_names import own_name, same_files
+from scoring.history.cues.file_names import own_name, own_path, same_files
 from scoring.history.features import (
     Features,
     analyse,
@@ -96,6 +96,7 @@ __all__ = [
     "output_lines",
     "outputs_of",
     "own_name",
+    "own_path",
     "rated",
     "read_output",
     "reads_content",

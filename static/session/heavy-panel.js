@@ -120,10 +120,12 @@ export class HeavyPanel extends ReadingElement {
   }
 }
 
-/** "read 14 ×, 9 superseded", or how many messages there are. @param {Api.HeavyGroup} group */
-function groupWords({ kind, reads, writes, superseded, messages }) {
+/** "read 14 ×, edited 2 ×, 9 superseded", or how many messages there are. @param {Api.HeavyGroup} group */
+function groupWords({ kind, reads, writes, edits, superseded, messages }) {
   if (kind !== "file") return counted(messages, kind === "repeated" ? "output" : "message");
-  const words = [reads > 0 && `read ${number(reads)} ×`, writes > 0 && `written ${number(writes)} ×`];
+  /** @param {string} done @param {number} count */
+  const times = (done, count) => count > 0 && `${done} ${number(count)} ×`;
+  const words = [times("read", reads), times("written", writes), times("edited", edits)];
   return [...words, superseded > 0 && `${number(superseded)} superseded`].filter(Boolean).join(", ");
 }
 

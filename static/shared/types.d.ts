@@ -86,7 +86,8 @@ declare namespace Api {
   }
   interface HeavyGroup {
     kind: "file" | "tool" | "role" | "repeated"; name: string; tokens: number; messages: number;
-    reads: number; writes: number; superseded: number; superseded_tokens: number; removable: number;
+    reads: number; writes: number; edits: number; superseded: number; superseded_tokens: number;
+    removable: number;
   }
   interface Hit {
     session_id: string; session_title: string; message_id: string; number: number;

@@ -61,9 +61,14 @@ def same_files(names: Iterable[str]) -> dict[str, str]:
     return {name: _longest(name, known) for known in by_name.values() for name in known}
 
 
+def own_path(name: str) -> str:
+    """Return the path of a file, its name without its place."""
+    return name.rpartition(SEPARATOR)[2]
+
+
 def own_name(name: str) -> str:
     """Return the name of a file without its place and folders."""
-    return posixpath.basename(name.rpartition(SEPARATOR)[2])
+    return posixpath.basename(own_path(name))
 
 
 def _longest(name: str, known: Sequence[str]) -> str:

@@ -136,7 +136,9 @@ class HeavyGroup:
     reads: int
     """The results in which the file was read; 0 for other kinds."""
     writes: int
-    """The calls that wrote the whole file; edits are not counted."""
+    """The calls that wrote the whole file."""
+    edits: int
+    """The calls that changed a part of it; 0 if the settings do without the contents of messages."""
     superseded: int
     """The reads that a plan may clear because a later read or write of the file supersedes them."""
     superseded_tokens: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from scoring.history import READ, Features, History, Touch
+from scoring.history import READ, Features, History, Touch, own_path
 from scoring.planning import repeated_outputs, superseded_reads
 from scoring.settings import Settings
 from webapp.errors import NotFound
@@ -24,7 +24,7 @@ MEMBERS = 500
 
 @dataclass(slots=True)
 class Group:
-    """Messages by position with their estimated tokens; of a file also its reads and writes.
+    """Messages by position with their estimated tokens; of a file also its reads, writes and edits.
 
     `superseded` has the position of each superseded read.
     """
@@ -32,6 +32,7 @@ class Group:
     tokens: dict[int, int] = field(default_factory=dict)
     reads: int = 0
     writes: int = 0
+    edits: int = 0
     superseded: list[int] = field(default_factory=list)
 
     @property
@@ -74,22 +75,25 @@ class Grouping:
             self._called[call] = name, touches
             for touch in touches:
                 if touch.kind != READ:
-                    self._file(touch, position).writes += 1
+                    self._file(touch.path, position).writes += 1
+        for cue in features.cues.calls:
+            for path in {own_path(edit.file) for edit in cue.edits if not edit.whole}:
+                self._file(path, position).edits += 1
         self.tools[names[0] or "calls"].tokens[position] = self._tokens[position]
 
     def _add_results(self, position: int, features: Features) -> None:
         for result, call in enumerate(features.results):
             for touch in self._called.get(call, ("", ()))[1]:
                 if touch.kind == READ:
-                    file = self._file(touch, position)
+                    file = self._file(touch.path, position)
                     file.reads += 1
                     file.superseded += [position] * ((position, result) in self._superseded)
         name = self._called.get(features.results[0], ("", ()))[0]
         self.tools[name or "tool results"].tokens[position] = self._tokens[position]
 
-    def _file(self, touch: Touch, position: int) -> Group:
+    def _file(self, path: str, position: int) -> Group:
         """Return the group of the file, to which the message now belongs."""
-        group = self.files[touch.path]
+        group = self.files[path]
         group.tokens[position] = self._tokens[position]
         return group
 
@@ -150,6 +154,7 @@ def _answer(kind: HeavyKind, name: str, group: Group, history: History, scale: S
         messages=len(group.tokens),
         reads=group.reads,
         writes=group.writes,
+        edits=group.edits,
         superseded=len(group.superseded),
         superseded_tokens=scale.part(sum(group.tokens[i] for i in set(group.superseded))),
         removable=len(_removable(history, group)),

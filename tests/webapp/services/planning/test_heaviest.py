@@ -54,6 +54,21 @@ class TestTheHeaviest:
         assert members(app, session, "file", "docs/spec.md") == [3, 5, 7]
         assert group(app, session, "file", "docs/other.md").superseded == 0
 
+    def test_count_the_edits_of_a_file(self, app: App) -> None:  # X19
+        """A call that changes a part of a file is one of its messages, as one that writes all of it."""
+        session = managed(app, wire("user", "look at the spec"))
+        called(app, session, 0, "Write", {"file_path": "/a.py", "content": "first = 1\n" * 9}, "done")
+        for n in range(1, 4):
+            edit = {
+                "file_path": "/a.py",
+                "old_string": f"the old line {n}",
+                "new_string": f"the new line {n}",
+            }
+            called(app, session, n, "Edit", edit, "done")
+        file = group(app, session, "file", "/a.py")
+        assert (file.writes, file.edits, file.messages) == (1, 3, 4)
+        assert members(app, session, "file", "/a.py") == [2, 4, 6, 8]
+
     def test_count_only_what_a_plan_may_clear(self, app: App) -> None:  # X7, X19
         """Failed calls do not count, and a much shorter read does not supersede."""
         session = managed(app, wire("user", "look at the spec"))
