@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from scoring.messages import Message
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, unknown_schema
-from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of
+from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of, usage_with_steps
 from webapp.agents.opencode.native import is_encrypted
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import list_files, read_file, reason_of
@@ -235,7 +235,9 @@ class _Comparison:
         if asked is not None and message.get("role") == "user":
             self._state["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
         kind: EntryKind = "compaction_summary" if is_compaction else "message"
-        for record in self._history.put(message_id, said, at, usage_of(message), model, None, kind):
+        for record in self._history.put(
+            message_id, said, at, usage_with_steps(message, parts), model, None, kind
+        ):
             yield record
             if isinstance(record, Entry):
                 yield from self._meta.first_words(record.own_words)

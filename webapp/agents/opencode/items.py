@@ -7,7 +7,8 @@ An output that OpenCode has cleared is sent as its short replacement text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from scoring.messages import (
@@ -33,7 +34,7 @@ from webapp.agents.reading.rows import (
     text_of,
     uncounted_input,
 )
-from webapp.agents.records import Usage
+from webapp.agents.records import Inference, Usage
 from webapp.agents.view import ViewRow
 
 _RUN = "The following tool was executed by the user"
@@ -146,8 +147,26 @@ def unread(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[str
         yield f"answer that ended with {text_of(object_of(message['error']).get('name')) or 'an error'}"
 
 
+def usage_with_steps(message: dict[str, Any], parts: Iterable[dict[str, Any]]) -> Usage | None:
+    """Return the usage of an assistant's row, with those calls of the model that its own figures leave out.
+
+    In versions before 1.0 a row has several calls, each with its usage in a part, and the row has the figures of the
+    last one.
+    """
+    usage, model = usage_of(message), model_of(message) or ""
+    *earlier, last = [usage_of(part) for part in parts if part.get("type") == "step-finish"] or [None]
+    if usage is None or usage != last:
+        return usage
+    extra = (
+        Inference(model, one.input_tokens, one.output_tokens, one.cached_tokens, one.cache_write_tokens)
+        for one in earlier
+        if one is not None
+    )
+    return replace(usage, extra_inferences=tuple(extra))
+
+
 def usage_of(message: dict[str, Any]) -> Usage | None:
-    """Return the usage of an assistant's row; OpenCode's input excludes cached tokens.
+    """Return the usage of an assistant's row or step; OpenCode's input excludes cached tokens.
 
     Older versions count reasoning in the output too (anomalyco/opencode #21047); the total, if there is one, counts it
     once in all versions. Without a total, an output that is larger than the reasoning is taken to include it.

@@ -312,7 +312,11 @@ class TestOneSession:
         """A sub-agent of Codex begins with its parent's messages, under its parent's key of the cache."""
         follow(app)
         app.environment.clock = lambda: int(NOW.timestamp() * 1000)
-        own = {"session": "proxy-own", "parent": f"proxy-{NAME}", "fields": {"prompt_cache_key": NAME}}
+        own: dict[str, Any] = {
+            "session": "proxy-own",
+            "parent": f"proxy-{NAME}",
+            "fields": {"prompt_cache_key": NAME},
+        }
         assert take(client, HISTORY, **own)["session_id"] == "proxy-own"
         app.ingest.ensure("own", "claude-code", parent_id=NAME)
         app.ingest.append_records("own", [*written()])
