@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.messages import Message
+from scoring.messages import Message, is_reasoning_only
 from webapp.agents.view import ViewRow
 from webapp.services.proxied.keys import answer_kind
 from webapp.services.proxied.read_calls import texts_of
@@ -86,14 +86,24 @@ def matched(
 ) -> dict[str, tuple[str, ...]]:
     """Return the keys of the items that hold a transcript's rows, by the ids of the rows.
 
-    A row without a place among them is left out, so that no script drops it.
+    Reasoning in items of its own is known by its place, before what it led to. A row without a place is left out, so
+    that no script drops it.
     """
     found, last = dict[str, tuple[str, ...]](), 0
+    thoughts: list[str] = []  # rows directly before the next one
     for row in rows:
+        if is_reasoning_only(row.message):
+            thoughts.append(row.id)
+            continue
         held = contents.places(row.message, last)
         if held:
-            found[row.id] = tuple(keys[i] for i in contents.with_reasoning(held))
+            places = contents.with_reasoning(held)
+            before = [i for i in places if i < held[0]]
+            of_thoughts = dict(zip(reversed(before), reversed(thoughts), strict=False))
+            found |= {thought: (keys[i],) for i, thought in of_thoughts.items()}
+            found[row.id] = tuple(keys[i] for i in places if i not in of_thoughts)
             last = max(last, held[-1])
+        thoughts = []
     return found
 
 

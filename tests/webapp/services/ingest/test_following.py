@@ -262,13 +262,13 @@ class TestWholeFiles:
         def fail_on(function: str, name: str) -> None:
             known = pkgutil.resolve_name(function)
 
-            def failing(record: dict[str, Any]) -> Any:
-                return known(record) if record["id"] != name else 1 / 0
+            def failing(record: dict[str, Any], *more: Any) -> Any:
+                return known(record, *more) if record["id"] != name else 1 / 0
 
             monkeypatch.setattr(function, failing)
 
         fail_on("webapp.agents.gemini_cli.decoder.kind_of", "m0")
-        fail_on("webapp.agents.opencode.decoder.usage_of", "msg_04")
+        fail_on("webapp.agents.opencode.decoder.usage_with_steps", "msg_04")
         self.document(place).write_bytes(gemini("hi", "hello"))
         shutil.copytree(TREE, place.home / ".local" / "share" / "opencode")
         place.look()
