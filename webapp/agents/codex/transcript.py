@@ -14,6 +14,7 @@ from typing import Any
 from scoring.formats import encode
 from scoring.messages import Message
 from webapp.agents.codex.items import SUMMARY_PREFIX
+from webapp.agents.codex.reverts import beginning_of
 from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.rows import object_of, parse
 from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary, json_lines
@@ -52,7 +53,7 @@ def write(view: View) -> Transcript:
 
 def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield (time, type, payload) of the rows."""
-    kept = _kept_rows(view.file)
+    kept, states = _kept_rows(view.file)
     meta = {"originator": "coppice", "cli_version": "0.0.0", "source": "cli", "instructions": None,
             **{k: v for k, v in kept.get("session_meta", {}).items() if k not in _KIN},
             "id": session, "timestamp": view.now, "cwd": view.cwd}  # fmt: skip
@@ -68,9 +69,9 @@ def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]
             yield at, "response_item", item
     if not knows_environment and "environment" in kept:
         yield view.now, "response_item", kept["environment"]
-    for kind in ("world_state", "turn_context"):
-        if kind in kept:
-            yield view.now, kind, kept[kind]
+    yield from ((view.now, "world_state", state) for state in states)
+    if "turn_context" in kept:
+        yield view.now, "turn_context", kept["turn_context"]
     if view.title:
         yield (
             view.now,
@@ -79,25 +80,39 @@ def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]
         )
 
 
-def _kept_rows(file: Path | None) -> dict[str, dict[str, Any]]:
-    """Return from a rollout the first session_meta and the last turn_context, full world_state and environment."""
+def _kept_rows(file: Path | None) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+    """Return from a rollout the first session_meta and the last turn_context and environment, and its world states.
+
+    These are the last full world_state and the changes of it that follow.
+    """
     found: dict[str, dict[str, Any]] = {}
-    if file is None:
-        return found
+    states: list[dict[str, Any]] = []
+    for line in _lines(file) if file is not None else ():
+        kind = next((kind for kind in _KEPT if f'"type":"{kind}"'.encode() in line[:_HEAD]), None)
+        if kind is None and _ENVIRONMENT.encode() in line:
+            kind = "environment"
+        row = object_of(parse(line.rstrip(b"\n"))) if kind is not None else {}
+        payload = object_of(row.get("payload"))
+        if kind is None or not payload or (kind == "session_meta" and kind in found):
+            continue
+        if kind == "environment" and (row.get("type"), payload.get("role")) != ("response_item", "user"):
+            continue
+        if kind == "world_state":
+            states = [payload] if payload.get("full") is True else [*states, payload] if states else []
+        else:
+            found[kind] = payload
+    return found, states
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """Yield the rows of a rollout, after those of the session's earlier rollouts that it continues."""
     with open_file(file) as rows:
-        for line in rows:
-            kind = next((kind for kind in _KEPT if f'"type":"{kind}"'.encode() in line[:_HEAD]), None)
-            if kind is None and _ENVIRONMENT.encode() in line:
-                kind = "environment"
-            row = object_of(parse(line.rstrip(b"\n"))) if kind is not None else {}
-            payload = object_of(row.get("payload"))
-            if kind is None or not payload or (kind == "session_meta" and kind in found):
-                continue
-            if kind == "environment" and (row.get("type"), payload.get("role")) != ("response_item", "user"):
-                continue
-            if kind != "world_state" or payload.get("full") is True:
-                found[kind] = payload
-    return found
+        first = rows.readline()
+        about = object_of(object_of(parse(first.rstrip(b"\n"))).get("payload"))
+        for segment in beginning_of(file, about).segments:
+            yield from (line.data for line in segment.lines())
+        yield first
+        yield from rows
 
 
 def _summary(view: View, summary: ViewSummary) -> Iterator[Timed]:

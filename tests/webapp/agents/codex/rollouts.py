@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from webapp.agents.codex import files
 from webapp.agents.codex.reverts import ids_in
@@ -41,10 +42,10 @@ class Rollouts:
         path.parent.mkdir(parents=True, exist_ok=True)
         meta = {"id": session, "timestamp": "2026-01-02T11:00:00Z", "cwd": "/a", **about}
         lines = [
-            json.dumps({"timestamp": "2026-01-02T11:00:00Z", "ordinal": n, "type": kind, "payload": payload})
+            orjson.dumps({"timestamp": "2026-01-02T11:00:00Z", "ordinal": n, "type": kind, "payload": payload})
             for n, (kind, payload) in enumerate([("session_meta", meta), *rows])
         ]
-        path.write_text("".join(line + "\n" for line in lines))
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
         return path
 
     def file(self) -> TranscriptFile:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 
+from tests.webapp.agents.codex.rollouts import OWN, SECOND, Rollouts, up_to
 from webapp.agents.codex.transcript import write
 from webapp.agents.view import View
 
@@ -28,3 +29,15 @@ def test_says_nothing_of_files_that_its_rows_are_not_in(tmp_path: Path) -> None:
         "id": first["payload"]["id"], "cwd": "/a", "cli_version": "0.171.0", "model_provider": "openai",
         "source": "cli",
     }  # fmt: skip
+
+
+def test_carries_over_all_of_the_environment_that_the_model_was_told(tmp_path: Path) -> None:  # X22
+    """Otherwise Codex sends prompt and tools again: the last full state, from before a revert, and its changes since."""
+    rollouts = Rollouts(tmp_path)
+    full = {"full": True, "state": {"model": "a", "shell": "bash"}}
+    first = rollouts.write(OWN, [("world_state", {"full": True, "state": {}}), ("world_state", full)])
+    change = {"full": False, "state": {"model": "b"}}
+    rollouts.write(f"{OWN}_{SECOND}", [("world_state", change)], history_base=up_to(first, 3))
+    view = View("/a", "2026-01-02T11:00:00Z", [], file=rollouts.file().path)
+    rows = [orjson.loads(line) for line in b"".join(write(view).lines).splitlines()]
+    assert [row["payload"] for row in rows if row["type"] == "world_state"] == [full, change]

@@ -14,11 +14,12 @@ from typing import Any
 import orjson
 import pytest
 
+from scoring.messages import Message, Text
 from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.webapp.agents.opencode.fake_import import fake_import
 from tests.webapp.services.transfer.resumable import sample_of
 from webapp.agents import AGENTS
-from webapp.agents.records import Cleared, Compaction
+from webapp.agents.records import Cleared, Compaction, Entry, Meta
 from webapp.agents.view import PRUNED_NOTE
 from webapp.app import App
 from webapp.config import Config
@@ -294,6 +295,13 @@ class TestRefusals:
         monkeypatch.setitem(AGENTS, agent.source, replace(agent, transcripts=None))
         app.ingest.ensure("s", agent.source)
         with pytest.raises(Conflict, match="cannot resume from a copy; export the session instead"):
+            app.resuming.resume("s")
+
+    def test_include_sessions_whose_beginning_is_elsewhere(self, app: App) -> None:  # X22
+        """A fork of Codex begins with its parent's messages, which its own transcript does not have."""
+        app.ingest.ensure("s", "codex")
+        app.ingest.append_records("s", [Meta(inherits=True), Entry(Message("user", (Text("Go on"),)), "1")])
+        with pytest.raises(Conflict, match="lacks its first messages"):
             app.resuming.resume("s")
 
     def test_include_sessions_with_a_missing_folder(self, app: App, folder: ClaudeFolder) -> None:
