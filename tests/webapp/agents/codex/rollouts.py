@@ -42,7 +42,9 @@ class Rollouts:
         path.parent.mkdir(parents=True, exist_ok=True)
         meta = {"id": session, "timestamp": "2026-01-02T11:00:00Z", "cwd": "/a", **about}
         lines = [
-            orjson.dumps({"timestamp": "2026-01-02T11:00:00Z", "ordinal": n, "type": kind, "payload": payload})
+            orjson.dumps(
+                {"timestamp": "2026-01-02T11:00:00Z", "ordinal": n, "type": kind, "payload": payload}
+            )
             for n, (kind, payload) in enumerate([("session_meta", meta), *rows])
         ]
         path.write_bytes(b"".join(line + b"\n" for line in lines))
