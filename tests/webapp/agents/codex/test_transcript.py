@@ -32,7 +32,7 @@ def test_says_nothing_of_files_that_its_rows_are_not_in(tmp_path: Path) -> None:
 
 
 def test_carries_over_all_of_the_environment_that_the_model_was_told(tmp_path: Path) -> None:  # X22
-    """The last full state, also from before a revert, and its changes; without them Codex sends prompt and tools again."""
+    """The last full state, also from before a revert, and its changes; without, Codex sends prompt and tools again."""
     rollouts = Rollouts(tmp_path)
     full = {"full": True, "state": {"model": "a", "shell": "bash"}}
     first = rollouts.write(OWN, [("world_state", {"full": True, "state": {}}), ("world_state", full)])
