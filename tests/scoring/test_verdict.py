@@ -87,6 +87,16 @@ class TestBelowTheTarget:
         found = verdict(growth=700, clear=reads(), followed=True)
         assert found.safety == "Can be undone; the agent is untouched until you resume it."
 
+    def test_says_no_such_thing_where_a_prune_reaches_the_agent(self) -> None:  # X18
+        """The proxy sends the next turn pruned: nothing is to be resumed."""
+        found = verdict(growth=700, clear=reads(), followed=True, resumable=False, sends_pruned=True)
+        assert (found.kind, found.safety) == ("clear", "Can be undone.")
+        waits = verdict(tokens=170_000, pruned=90_000, followed=True, sends_pruned=True)
+        assert (waits.kind, waits.action) == ("fine", None)
+        assert waits.text == (
+            "85 % full, its pruned view 45 %. Nothing needed: the prune reaches the agent with its next turn"
+        )
+
     def test_compares_the_price_with_the_calls_left_at_this_pace(self) -> None:  # X18
         """Forty calls are left: thirty pay back in time, fifty do not; where a turn makes two calls, they do."""
         assert verdict(growth=700, clear=reads(calls=30)).kind == "clear"

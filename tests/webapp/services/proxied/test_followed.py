@@ -429,6 +429,21 @@ class TestSentPruned:
         marks = client.get(f"/api/sessions/{NAME}/timeline").get_json()["changes"]
         assert marks == []
 
+    def test_is_not_to_be_resumed(self, app: App, client: Client) -> None:  # X18
+        """The verdict says that its prunes reach the agent, once pruning is switched on."""
+        follow(app)
+        take(client, HISTORY)
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls = next(one for one in rows if one["role"] == "assistant")
+        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        settings = {"target_percent": 2, "aim_percent": 1}
+        app.environment.clock = lambda: int(NOW.timestamp() * 1000)
+        kinds = []
+        for switch in (False, True):
+            client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": switch, "settings": settings})
+            kinds.append(session(client)["verdict"]["action"])
+        assert [one and one["kind"] for one in kinds] == ["resume", None]
+
     def test_has_no_clearing_where_a_prune_takes_effect_late(self, app: App, client: Client) -> None:  # X24
         """A prune waits for the end of a tool loop; the input that falls then was cut by us, not by the agent."""
         follow(app)
