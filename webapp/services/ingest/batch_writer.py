@@ -229,7 +229,7 @@ class BatchWriter:
             session.state.proxy.applied = sends_pruned(session.state.proxy)
             session.state.edited = sends_edited(row.source, row.id)
             # An agent can write a call down before it sends it.
-            session.state.add_to_groups(session.main.estimate - before)
+            session.state.add_to_estimates(session.main.estimate - before)
             unnamed = row.model is None
             records = request.records(row) if callable(request.records) else request.records
             apply_meta(session, records)  # the model decides how tokens are counted

@@ -319,10 +319,13 @@ class SessionState:
             del self.groups[next(iter(self.groups))]
         return before
 
-    def add_to_groups(self, estimate: int) -> None:
-        """Add to the estimates before the last API calls: they are sent with another context."""
+    def add_to_estimates(self, estimate: int) -> None:
+        """Add to the estimates before and after the last entries: the last calls are sent with another context."""
         if estimate:
             self.groups = {name: max(0, size + estimate) for name, size in self.groups.items()}
+            self.ends = {
+                name: [max(0, size + estimate), answered] for name, (size, answered) in self.ends.items()
+            }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON-ready data, independent of this value."""

@@ -15,7 +15,7 @@ from tests.waiting import until
 from tests.webapp.building import heard, transactions
 from tests.webapp.promises import Client
 from webapp.agents.hook_runtime import hints
-from webapp.agents.records import Entry, Record, Usage
+from webapp.agents.records import Entry, Record, Usage, UsageReport
 from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import SessionDeleted, SessionUpdated, TargetCrossed
@@ -465,6 +465,27 @@ class TestSentPruned:
         made = client.get(f"/api/sessions/{NAME}/operations").get_json()["operations"]
         assert [one["kind"] for one in made] == ["drop"]
         assert session(client)["pruned"]["tokens"] == 5_820
+
+    def test_counts_the_first_pruned_call_though_its_usage_comes_apart(
+        self, app: App, client: Client
+    ) -> None:  # X13
+        """OpenCode writes an answer down before it has the usage; the input is that of the pruned view."""
+        follow(app)
+        take(client, HISTORY)
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls = next(one for one in rows if one["role"] == "assistant")
+        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        begun = [
+            Entry(Message("user", (Text("Go on"),)), "u2", at=NOW),
+            Entry(Message("assistant", (Text("Yes"),)), "a4", group="a4", at=NOW, model="claude-opus-4-5"),
+        ]
+        app.ingest.append_records(NAME, begun)
+        send_pruned()
+        report = UsageReport(Usage(700, 3), NOW, "a4", "claude-opus-4-5", "", "u2")
+        app.ingest.append_records(NAME, [report])
+        assert not any("set aside" in note for note in session(client)["notes"])
+        assert session(client)["pruned"]["tokens"] == 703
 
     def test_is_not_above_its_target_before_the_copy_of_a_pruned_call(
         self, app: App, client: Client
