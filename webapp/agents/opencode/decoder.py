@@ -76,12 +76,16 @@ class _Snapshot:
 
 @dataclass(frozen=True)
 class _State(HistoryState):
-    """`names` are those of the messages of each row, `asked` how the compaction to come was asked for."""
+    """`names` are those of the messages of each row, `asked` how the compaction to come was asked for.
+
+    `unread` are the things in each row that were reported as not read.
+    """
 
     look: list[list[int]] = field(default_factory=list)
     marks: dict[str, list[Any]] = field(default_factory=dict)
     broken: dict[str, Any] = field(default_factory=dict)
     names: dict[str, list[str]] = field(default_factory=dict)
+    unread: dict[str, list[str]] = field(default_factory=dict)
     asked: tuple[bool, str] | None = None
 
 
@@ -123,6 +127,7 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
         return
     if snapshot.newest >= being_written:
         return
+    _leave_out_begun(snapshot)
     earlier = state.get("broken", {}) if snapshot.info is not None else {}
     yield from (
         Problem(None, f"{name}: {why}")
@@ -164,6 +169,14 @@ def _snapshot(path: Path, session: str, marks: dict[str, Any]) -> _Snapshot:
     return snapshot
 
 
+def _leave_out_begun(snapshot: _Snapshot) -> None:
+    """Leave out a last message of the user whose parts are not written yet: they are rows of their own."""
+    message, parts = snapshot.messages[-1] if snapshot.messages else ({}, None)
+    if parts == [] and message.get("role") == "user" and not snapshot.is_second:
+        snapshot.messages.pop()
+        snapshot.marks.pop(text_of(message.get("id")), None)
+
+
 def _look(database: Path) -> list[list[int]]:
     """Return sizes and times of a database and its write-ahead log."""
     log = database.with_name(database.name + "-wal")
@@ -178,29 +191,48 @@ class _Comparison:
         self._title = short_title(text_of(info.get("title")))
         self._meta = KnownMeta(state.setdefault("facts", {}), has_title=self._title is not None)
         self._names: dict[str, list[str]] = state.setdefault("names", {})
+        self._unread: dict[str, list[str]] = state.setdefault("unread", {})
         self._wanted: list[str] = []  # the context so far
 
     def changes(self, messages: Changed) -> Iterator[Record]:
-        """Yield the records of a session's messages, in order; behind them its title, which can be newer than all."""
+        """Yield the records of a session's messages, in order; behind them its title, which can be newer than all.
+
+        What left the context or came back comes before what was said since then, whose usage agrees with it.
+        """
         info = self._info
         yield from self._meta.changed(
             cwd=optional(info.get("directory")),
             version=optional(info.get("version")),
             parent=optional(info.get("parentID")),
         )
-        reverted, is_sent = object_of(info.get("revert")), True
+        sent = dict.fromkeys(self._sent(messages))
+        for message_id in sent:
+            self._add(message_id)
+        yield from self._history.cut(self._wanted)
+        self._wanted = []
         for message, parts in messages:
             message_id = text_of(message.get("id"))
             if parts is not None:
                 row = partial(self._message, message, parts)
                 yield from guarded(None, row, f"message {message_id[:40]}")
-            # Messages that the user took back are deleted when the next one is sent; of one, parts can stay.
-            is_target = reverted.get("messageID") == message_id
-            if is_sent and not (is_target and not reverted.get("partID")):
+            if message_id in sent:
                 self._add(message_id)
-            is_sent = is_sent and not is_target
         yield from self._history.cut(self._wanted)
         yield from self._meta.changed(title=self._title)
+
+    def _sent(self, messages: Changed) -> Iterator[str]:
+        """Yield the ids of the messages that the user did not take back, in order; of one, parts can stay.
+
+        The others are deleted when the next message is sent.
+        """
+        reverted = object_of(self._info.get("revert"))
+        for message, _ in messages:
+            message_id = text_of(message.get("id"))
+            is_target = reverted.get("messageID") == message_id
+            if not is_target or reverted.get("partID"):
+                yield message_id
+            if is_target:
+                return
 
     def _add(self, message_id: str) -> None:
         """Add a message to the context, or replace the context by what a summary kept."""
@@ -212,8 +244,7 @@ class _Comparison:
     def _message(self, message: Row, parts: list[Row]) -> Iterator[Record]:
         message_id, at = text_of(message.get("id")), when(object_of(message.get("time")).get("created"))
         said = list(messages_of(message, parts))
-        if message_id not in self._names:  # reported once, however often the message changes
-            yield from (Unknown(None, kind) for kind in unread(message, parts))
+        yield from self._newly_unread(message_id, unread(message, parts))
         self._names[message_id] = [name for name, _ in said]
         model, is_answer = model_of(message), message.get("role") == "assistant"
         if is_answer:
@@ -241,6 +272,16 @@ class _Comparison:
             yield record
             if isinstance(record, Entry):
                 yield from self._meta.first_words(record.own_words)
+
+    def _newly_unread(self, message_id: str, kinds: Iterator[str]) -> Iterator[Unknown]:
+        """Yield what is not read of a message, each once, however often the message changes."""
+        before = list(self._unread.get(message_id, ()))
+        for kind in kinds:
+            if kind in before:
+                before.remove(kind)
+            else:
+                self._unread.setdefault(message_id, []).append(kind)
+                yield Unknown(None, kind)
 
     def _window(
         self, message_id: str, said: list[tuple[str, Message]], at: datetime | None

@@ -34,6 +34,21 @@ def read(file: TranscriptFile, state: dict[str, Any]) -> list[Record]:
     return list(opencode.read(file, state))
 
 
+def add_message(db: sqlite3.Connection, name: str, data: dict[str, Any], *parts: dict[str, Any]) -> None:
+    """Add a message with its parts to the first session, as the newest."""
+    at = 9_999_999_000_000 + int(name.removeprefix("msg_"))
+    db.execute("INSERT INTO message VALUES (?, 'ses_1', ?, 9, ?)", [name, at, json.dumps(data)])
+    for part in parts:
+        add_part(db, name, part)
+
+
+def add_part(db: sqlite3.Connection, message: str, data: dict[str, Any]) -> None:
+    """Add a part to a message of the first session."""
+    (known,) = db.execute("SELECT count(*) FROM part WHERE message_id = ?", [message]).fetchone()
+    name = f"prt_{message}_{known}"
+    db.execute("INSERT INTO part VALUES (?, ?, 'ses_1', 9, ?, ?)", [name, message, known, json.dumps(data)])
+
+
 @pytest.fixture(params=["tree", "database"])
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The same sessions in both layouts."""
@@ -197,7 +212,8 @@ class TestTheTree:
         read(session(root), state)
         file = root / "storage" / "message" / "ses_1" / "msg_04.json"
         file.write_text(json.dumps({**json.loads(file.read_bytes()), "error": {"name": "APIError"}}))
-        (rewind,) = read(session(root), state)
+        failed, rewind = read(session(root), state)
+        assert failed == Unknown(None, "answer that ended with APIError")
         assert isinstance(rewind, Rewind)
         assert rewind.live == ("msg_01", "msg_02", "msg_02:results", "msg_02:2", "msg_05")
 
@@ -242,6 +258,56 @@ class TestTheDatabase:
         agent.commit()
         assert said(read(session(tmp_path), state)) == [("user", "And the trees?")]
         agent.close()
+
+    def test_gives_what_left_before_what_was_said_since(self, tmp_path: Path) -> None:  # X12
+        """The usage of a new answer is that of the context without the messages that the user took back."""
+        path, state = as_database(tmp_path), dict[str, Any]()
+        read(session(tmp_path), state)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("DELETE FROM message WHERE id = 'msg_05'")
+            add_message(db, "msg_06", {"role": "user"}, {"type": "text", "text": "And the roses?"})
+            tokens = {"input": 900, "output": 9, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+            answer = {"role": "assistant", "finish": "stop", "tokens": tokens}
+            add_message(db, "msg_07", answer, {"type": "text", "text": "Red."})
+            db.commit()
+        rewind, asked, said_since = read(session(tmp_path), state)
+        assert isinstance(rewind, Rewind)
+        assert rewind.live == ("msg_04",)
+        assert isinstance(asked, Entry)
+        assert asked.parent == "msg_04"
+        assert isinstance(said_since, Entry)
+        assert said_since.usage is not None
+
+    def test_waits_for_the_parts_of_a_new_message(self, tmp_path: Path) -> None:  # X12
+        """OpenCode writes a message first and then its parts; one that stays without parts is counted."""
+        path, state = as_database(tmp_path), dict[str, Any]()
+        read(session(tmp_path), state)
+        with closing(sqlite3.connect(path)) as db:
+            add_message(db, "msg_06", {"role": "user"})
+            db.commit()
+            assert read(session(tmp_path), state) == []
+            add_part(db, "msg_06", {"type": "text", "text": "And the roses?"})
+            db.commit()
+            assert said(read(session(tmp_path), state)) == [("user", "And the roses?")]
+            add_message(db, "msg_07", {"role": "user"})
+            db.commit()
+            assert read(session(tmp_path), state) == []
+            add_message(db, "msg_08", {"role": "assistant"}, {"type": "text", "text": "Red."})
+            db.commit()
+            assert of(Unknown, read(session(tmp_path), state)) == [Unknown(None, "message without parts")]
+
+    def test_counts_what_is_not_read_of_a_growing_message(self, tmp_path: Path) -> None:  # X12
+        """Each part counts once, as if the message had been read when it was complete."""
+        path, state = as_database(tmp_path), dict[str, Any]()
+        read(session(tmp_path), state)
+        with closing(sqlite3.connect(path)) as db:
+            add_message(db, "msg_06", {"role": "assistant"}, {"type": "step-start"})
+            found = []
+            for kind in ("hologram", "hologram", "smell"):
+                add_part(db, "msg_06", {"type": kind})
+                db.commit()
+                found.append([one.type for one in of(Unknown, read(session(tmp_path), state))])
+        assert found == [["part hologram"], ["part hologram"], ["part smell"]]
 
     @pytest.mark.parametrize("table", ["message", "part"])
     def test_keeps_the_message_of_a_damaged_row(self, tmp_path: Path, table: str) -> None:
