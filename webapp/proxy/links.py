@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoring.messages import Links, ties_in
-from webapp.services.proxied.keys import answer_kind
+from webapp.services.proxied.keys import answer_kind, is_reference
 
-_REASONING, _REFERENCE, _PROGRAM = "reasoning", "item_reference", ("program", "program_output")
+_REASONING, _PROGRAM = "reasoning", ("program", "program_output")
 _APPROVAL, _APPROVED = "mcp_approval_request", "mcp_approval_response"
 _SEARCH = "tool_search"
 # The output of a local shell names the call by `id`.
@@ -39,8 +39,8 @@ def links_in(item: Any) -> Links:
     if not calls and not results:
         _add_provider_links(item, calls, results)
     role = "assistant" if kind is not None else "tool" if results else "user"
-    # A reference can be to reasoning.
-    return Links(role, tuple(calls), tuple(results), kind in (_REASONING, _REFERENCE), ties_in(item))
+    is_reasoning = kind == _REASONING or is_reference(item)  # it can be to reasoning
+    return Links(role, tuple(calls), tuple(results), is_reasoning, ties_in(item))
 
 
 def _add_provider_links(item: Mapping[str, Any], calls: list[str], results: list[str]) -> None:

@@ -12,8 +12,9 @@ from scoring.formats import system_text
 from scoring.messages import Message, Text
 from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
-from webapp.services.proxied.keys import AGAIN, ANSWERED, without_repetition
+from webapp.services.proxied.keys import AGAIN, ANSWERED, is_reference, without_repetition
 from webapp.services.proxied.read_calls import ReadCall, message_of, texts_of, usage_of, words_of
+from webapp.services.session.codec import read_json
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
@@ -113,7 +114,8 @@ class CallRecords:
         key = without_repetition(last)
         if ANSWERED not in key or key not in read.keys or is_echo(self._log, row, read, key):
             return []
-        message = message_of(read.items[read.keys.index(key)], read.protocol.format)
+        item = read.items[read.keys.index(key)]
+        message = None if is_reference(item) else message_of(item, read.protocol.format)
         return [Entry(message, self._next_id(key), model=read.model, supersedes=last)] if message else []
 
     def _next_id(self, key: str) -> str:
@@ -164,8 +166,11 @@ def is_echo(log: Log, row: SessionRow, read: ReadCall, key: str) -> bool:
     message = log.message(row.key, found[last][1])
     if message is None:
         return True
-    said = whole(message.role, log.entries_of(row.key, message))
-    came = message_of(read.items[read.keys.index(key)], read.protocol.format)
+    entries, item = log.entries_of(row.key, message), read.items[read.keys.index(key)]
+    if is_reference(item):
+        raw = entries[-1].raw
+        return raw is None or read_json(raw).get("id") in (None, item["id"])
+    said, came = whole(message.role, entries), message_of(item, read.protocol.format)
     if came is not None and came.media and not came.text:
         return True  # a spoken answer comes back as its id alone
     return came is None or words_of(came) == words_of(said)

@@ -28,8 +28,24 @@ NO_KEY = ""
 # An answer that was repeated, or came back in another form, is stored under its key with this and a number behind it.
 AGAIN = "~"
 CACHE_MARK = "cache_control"
-# Fields that a provider adds to the items of an answer, and that clients keep or leave out.
-_ADDED = ("id", "status")
+# Fields of a message that do not identify it: providers add the last two, and clients keep or leave them out.
+_LEFT_OUT = (CACHE_MARK, *_THOUGHT_FIELDS, "id", "status")
+_TEXTS = ("input_text", "output_text")
+_REFERENCE = "item_reference"
+# What an item's id at OpenAI begins with -> the kind of the item.
+_KINDS_OF_IDS = {
+    "rs": "reasoning",
+    "msg": "assistant",
+    "fc": "function_call",
+    "ctc": "custom_tool_call",
+    "ws": "web_search_call",
+    "fs": "file_search_call",
+    "ci": "code_interpreter_call",
+    "ig": "image_generation_call",
+    "mcp": "mcp_call",
+    "mcpl": "mcp_list_tools",
+    "cmp": "compaction",
+}
 _BYTES = 12
 
 
@@ -135,19 +151,31 @@ def answer_kind(item: Any) -> str | None:
     role, kind = item.get("role"), item.get("type")
     if role is not None:
         return "assistant" if role == "assistant" else None
+    if is_reference(item):
+        return _KINDS_OF_IDS.get(item["id"].partition("_")[0], _REFERENCE)
     if isinstance(kind, str) and (kind == _PROGRAM_OUTPUT or not kind.endswith(_SENT)):
         return kind
     return None
 
 
+def is_reference(item: Any) -> bool:
+    """Return whether an item of Responses stands for one that the provider stored: it has the id of that one."""
+    if not isinstance(item, dict) or "role" in item or not isinstance(item.get("id"), str):
+        return False
+    return item.get("type") in (None, _REFERENCE)
+
+
 def _essence(item: Any) -> Any:
-    """Return what identifies a message."""
-    if not isinstance(item, dict):
+    """Return what identifies a message.
+
+    A client that stores items of Responses at the provider reads them from there for the next call, with ids added and
+    texts as blocks.
+    """
+    if not isinstance(item, dict) or is_reference(item):
         return item
-    said = {name: value for name, value in item.items() if name != CACHE_MARK}
-    if answer_kind(item) is not None:
-        left_out = _ADDED if "type" in said else _THOUGHT_FIELDS
-        said = {name: value for name, value in said.items() if name not in left_out}
+    said = {name: value for name, value in item.items() if name not in _LEFT_OUT}
+    if said.get("type") == "message":
+        del said["type"]
     content = said.get("content")
     if isinstance(content, str):
         said["content"] = [{"type": "text", "text": content}]
@@ -159,6 +187,8 @@ def _essence(item: Any) -> Any:
 def _block(block: Any) -> Any:
     if not isinstance(block, dict):
         return block
+    if block.get("type") in _TEXTS:
+        return {"type": "text", "text": block.get("text")}
     said = {name: value for name, value in block.items() if name != CACHE_MARK}
     if isinstance(said.get("content"), list):
         said["content"] = [_block(one) for one in said["content"]]

@@ -310,6 +310,44 @@ class TestTwoAgentsWithoutNames:
         assert (len(sessions), last) == (2, {"one again", "two again"})
 
 
+def refer(client: Client, *turns: str, session: str = "") -> str:
+    """Send the copies of a conversation of Responses whose answers come back as references; return its session."""
+    items: list[Any] = []
+    for turn in turns:
+        name = turn.replace(" ", "")
+        items.append(user(turn.split()[0]))
+        thought = {"type": "reasoning", "id": f"rs_{name}", "summary": []}
+        message = {"type": "message", "id": f"msg_{name}", "role": "assistant"}
+        message["content"] = [{"type": "output_text", "text": f"To {turn}"}]
+        usage = {"input_tokens": 100, "output_tokens": 10}
+        document = {"id": f"r_{name}", "model": "gpt-5.1", "status": "completed"}
+        answer = {**document, "output": [thought, message], "usage": usage}
+        said = hand_over(client, "/v1/responses", {"model": "gpt-5.1", "input": items}, answer, session)
+        items += [{"type": "item_reference", "id": one["id"]} for one in (thought, message)]
+    return str(said.get_json()["session_id"])
+
+
+class TestACallThatRefersToStoredItems:
+    """A call that has the ids of earlier answers in place of them, as the AI SDK sends it."""
+
+    @pytest.mark.parametrize("name", ["", "proxy-s"])
+    def test_continues_with_the_answers_that_it_refers_to(self, client: Client, name: str) -> None:  # X13
+        """Their texts stay in the context, without an operation."""
+        found = refer(client, "a", "b", "c", session=name)
+        assert [text for text in context(client, found) if text] == ["a", "To a", "b", "To b", "c", "To c"]
+        assert session(client, found)["operations"] == 0
+
+    def test_without_a_name_is_found_by_them(self, client: Client) -> None:  # X13
+        """Two agents have the same first prompts."""
+        first, second = refer(client, "a 1"), refer(client, "a 2")
+        assert first != second
+        for n, found in ((1, first), (2, second)):
+            items = [user("a"), {"type": "item_reference", "id": f"msg_a{n}"}, user("b")]
+            document = {"id": f"r{n}", "model": "gpt-5.1", "status": "completed", "output": []}
+            taken = hand_over(client, "/v1/responses", {"model": "gpt-5.1", "input": items}, document, "")
+            assert taken.get_json()["session_id"] == found
+
+
 class TestACallWithoutItsHistory:
     """A call that names the answer it follows; the provider keeps the history."""
 

@@ -35,3 +35,38 @@ def test_are_the_same_without_thoughts(
     assert keys_of([before, {"role": "assistant", **thoughtful}, after]) == keys_of(
         [before, {"role": "assistant", **plain}, after]
     )
+
+
+def test_are_the_same_for_items_that_were_read_from_the_provider() -> None:  # X13
+    """Sessions of OpenAI's Agents SDK are stored there, so its next call has ids, types and blocks of text."""
+    sent = [
+        {"role": "user", "content": "Look."},
+        {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "x"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]},
+        {"role": "user", "content": "Go on."},
+    ]
+    added = {"status": "completed", "annotations": [], "logprobs": []}
+    read = [
+        {"type": "message", **item, "id": f"i{n}", "status": "completed"}
+        | {"content": [{"type": kind, "text": text, **added}] for text, kind in TEXTS.get(n, {}).items()}
+        for n, item in enumerate(sent)
+    ]
+    assert keys_of(sent) == keys_of(read)
+
+
+TEXTS = {0: {"Look.": "input_text"}, 3: {"Yes.": "output_text"}, 4: {"Go on.": "input_text"}}
+
+
+@pytest.mark.parametrize("kind", [{"type": "item_reference"}, {"type": None}, {}])
+def test_of_references_are_those_of_the_stored_items(kind: dict[str, object]) -> None:  # X13
+    """An SDK sends the id of a stored item in place of it."""
+    message = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
+    answer = [{"type": "reasoning", "id": "rs_1", "summary": []}, message]
+    answer += [{"type": "web_search_call", "id": "ws_1"}, {"type": "new_call", "id": "new_1"}]
+    asked = {"role": "user", "content": "Look."}
+    whole, referred = (
+        keys_of([asked, *answer]),
+        keys_of([asked, *({**kind, "id": one["id"]} for one in answer)]),
+    )
+    assert referred == [*whole[:-1], f"{whole[0]}>item_reference"]
