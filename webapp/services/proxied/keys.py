@@ -32,7 +32,7 @@ CACHE_MARK = "cache_control"
 _LEFT_OUT = (CACHE_MARK, *_THOUGHT_FIELDS, "id", "status")
 _TEXTS = ("input_text", "output_text")
 _REFERENCE = "item_reference"
-# What an item's id at OpenAI begins with -> the kind of the item.
+# The first part of an item's id at OpenAI -> the kind of the item.
 _KINDS_OF_IDS = {
     "rs": "reasoning",
     "msg": "assistant",

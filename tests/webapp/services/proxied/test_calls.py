@@ -317,8 +317,8 @@ def refer(client: Client, *turns: str, session: str = "") -> str:
         name = turn.replace(" ", "")
         items.append(user(turn.split()[0]))
         thought = {"type": "reasoning", "id": f"rs_{name}", "summary": []}
-        message = {"type": "message", "id": f"msg_{name}", "role": "assistant"}
-        message["content"] = [{"type": "output_text", "text": f"To {turn}"}]
+        blocks = [{"type": "output_text", "text": f"To {turn}"}]
+        message = {"type": "message", "id": f"msg_{name}", "role": "assistant", "content": blocks}
         usage = {"input_tokens": 100, "output_tokens": 10}
         document = {"id": f"r_{name}", "model": "gpt-5.1", "status": "completed"}
         answer = {**document, "output": [thought, message], "usage": usage}

@@ -39,23 +39,26 @@ def test_are_the_same_without_thoughts(
 
 def test_are_the_same_for_items_that_were_read_from_the_provider() -> None:  # X13
     """Sessions of OpenAI's Agents SDK are stored there, so its next call has ids, types and blocks of text."""
+    call: dict[str, object] = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
+    output: dict[str, object] = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    text = {"type": "output_text", "text": "Yes."}
     sent = [
         {"role": "user", "content": "Look."},
-        {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "c", "output": "x"},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]},
+        call,
+        output,
+        {"type": "message", "role": "assistant", "content": [text]},
         {"role": "user", "content": "Go on."},
     ]
-    added = {"status": "completed", "annotations": [], "logprobs": []}
     read = [
-        {"type": "message", **item, "id": f"i{n}", "status": "completed"}
-        | {"content": [{"type": kind, "text": text, **added}] for text, kind in TEXTS.get(n, {}).items()}
-        for n, item in enumerate(sent)
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Look."}]},
+        call,
+        output,
+        {"type": "message", "role": "assistant", "content": [{**text, "annotations": [], "logprobs": []}]},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go on."}]},
     ]
-    assert keys_of(sent) == keys_of(read)
-
-
-TEXTS = {0: {"Look.": "input_text"}, 3: {"Yes.": "output_text"}, 4: {"Go on.": "input_text"}}
+    assert keys_of(sent) == keys_of(
+        [{**one, "id": f"i{n}", "status": "completed"} for n, one in enumerate(read)]
+    )
 
 
 @pytest.mark.parametrize("kind", [{"type": "item_reference"}, {"type": None}, {}])
