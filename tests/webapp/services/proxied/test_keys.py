@@ -42,14 +42,14 @@ def test_are_the_same_for_items_that_were_read_from_the_provider() -> None:  # X
     call: dict[str, object] = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
     output: dict[str, object] = {"type": "function_call_output", "call_id": "c", "output": "x"}
     text = {"type": "output_text", "text": "Yes."}
-    sent = [
+    sent: list[dict[str, object]] = [
         {"role": "user", "content": "Look."},
         call,
         output,
         {"type": "message", "role": "assistant", "content": [text]},
         {"role": "user", "content": "Go on."},
     ]
-    read = [
+    read: list[dict[str, object]] = [
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Look."}]},
         call,
         output,
