@@ -481,7 +481,8 @@ class TestSentPruned:
             Entry(Message("assistant", (Text("Yes"),)), "a4", group="a4", at=NOW, model="claude-opus-4-5"),
         ]
         app.ingest.append_records(NAME, begun)
-        send_pruned()
+        until(lambda: script().get("edits"))
+        send_pruned(script()["version"])
         report = UsageReport(Usage(700, 3), NOW, "a4", "claude-opus-4-5", "", "u2")
         app.ingest.append_records(NAME, [report])
         assert not any("set aside" in note for note in session(client)["notes"])
