@@ -33,7 +33,7 @@ from scoring.formats import (
 from scoring.history import History
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
-from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
+from scoring.planning import OverBudget, PrunePlan, always_tokens, fit, plan_prune
 from scoring.settings import Settings
 from scoring.summary import Summary, cleared, cut_message
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
@@ -266,7 +266,7 @@ class _Assembly:
             return slots
         slot = slots[newest]
         history = history_of([s for s in slots if not s.summary], self.settings)
-        others = protect(history, self.settings, room).always_tokens - slot.tokens
+        others = always_tokens(history, self.settings) - slot.tokens
         target = max(room - others, min(room, LEAST_NEWEST))
         cut = self._counted(slot.id, cut_message(slot.message, target, self.counter), slot.pinned)
         if cut.tokens >= slot.tokens:
@@ -280,7 +280,7 @@ class _Assembly:
         messages = [slot for slot in slots if not slot.summary]
         history = history_of(messages, self.settings)
         history.summarised = before_the_last_summary(slots)
-        always = protect(history, self.settings, room).always_tokens
+        always = always_tokens(history, self.settings)
         summaries = self._summaries([s for s in slots if s.summary], room - always, room)
         plan = plan_prune(history, self.settings, max(0, room - sum(s.tokens for s in summaries)))
         self.notes += plan.problems

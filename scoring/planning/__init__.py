@@ -3,7 +3,7 @@
 from scoring.planning.fit import FittedPlan, fit, with_exact_tokens
 from scoring.planning.manual_shortening import shortening, with_shortened
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
-from scoring.planning.protection import REASONS, protect
+from scoring.planning.protection import REASONS, always_tokens
 from scoring.planning.redundant import redundant_outputs, repeated_outputs, superseded_reads
 from scoring.planning.strategies import Shortening
 
@@ -13,9 +13,9 @@ __all__ = [
     "OverBudget",
     "PrunePlan",
     "Shortening",
+    "always_tokens",
     "fit",
     "plan_prune",
-    "protect",
     "redundant_outputs",
     "repeated_outputs",
     "shortening",

@@ -70,6 +70,11 @@ class Protection:
     outdated: Mapping[int, Collection[int]]
 
 
+def always_tokens(history: History, settings: Settings) -> int:
+    """Return the tokens of what is always kept, whatever it costs."""
+    return _Protected(history, ()).add_always_kept((), settings.fresh_tail)
+
+
 def protect(
     history: History,
     settings: Settings,

@@ -141,9 +141,11 @@ def estimate(text: str) -> int:
         return 0
     total = 0.0
     if not text.isascii():
-        total += sum(map(_foreign, _FOREIGN.findall(text)))
-        total += sum([more * len(words.findall(text)) for words, more in _UNSPACED])
         lines = text.split("\n")
+        # All that is special is within a line, and most lines of code have none of it.
+        special = "\n".join([line for line in lines if not line.isascii()])
+        total += sum(map(_foreign, _FOREIGN.findall(special)))
+        total += sum([more * len(words.findall(special)) for words, more in _UNSPACED])
         accented: list[tuple[int, str, int, int]] = []
         for number, line in enumerate(lines):
             if line.isascii():

@@ -197,13 +197,20 @@ def _with_short_gaps(lines: Sequence[str | None], kept: Collection[int]) -> list
     out: list[int] = []
     for number in sorted(kept):
         between = range(out[-1] + 1, number) if out else range(number)
-        if sum(len(lines[n] or "") + 1 for n in between) <= SHORT_GAP_CHARS:
+        if _is_short_gap(lines, between):
             out += between
         out.append(number)
     rest = range(out[-1] + 1, len(lines)) if out else range(0)
-    if sum(len(lines[n] or "") + 1 for n in rest) <= SHORT_GAP_CHARS:
+    if _is_short_gap(lines, rest):
         out += rest
     return out
+
+
+def _is_short_gap(lines: Sequence[str | None], between: range) -> bool:
+    """Return whether lines are no longer than a mark; each takes a character at least, for its line break."""
+    if len(between) > SHORT_GAP_CHARS:
+        return False
+    return sum([len(lines[n] or "") + 1 for n in between]) <= SHORT_GAP_CHARS
 
 
 def _in_pieces(line: str | None, pieces: Sequence[int] | None) -> Iterator[str]:

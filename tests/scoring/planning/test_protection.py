@@ -8,7 +8,7 @@ import pytest
 
 from scoring.formats import decode
 from scoring.history import History
-from scoring.planning.protection import REASONS, protect
+from scoring.planning.protection import REASONS, always_tokens, protect
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import BALANCED, calls, history_of, in_letters, results, system, user
 
@@ -30,9 +30,10 @@ class TestCauses:
     def test_hold_whole_units(self) -> None:  # M4
         """A fresh tail never begins with an orphan tool result."""
         history = history_of([user(), calls("1", "2"), results("1"), results("2"), user()])
-        protection = protect(history, replace(BLUEPRINT, fresh_tail=2), 1_000)
+        settings = replace(BLUEPRINT, fresh_tail=2)
+        protection = protect(history, settings, 1_000)
         assert protection.causes[1] == "fresh_tail"
-        assert protection.always_tokens == sum(history.tokens[1:])
+        assert protection.always_tokens == always_tokens(history, settings) == sum(history.tokens[1:])
 
     def test_of_the_tail_count_messages(self) -> None:  # M4
         """The most recent 16, or all if there are fewer."""
