@@ -35,12 +35,23 @@ PI_WITHOUT_NOTES = 'import { rmSync } from "node:fs";' + PI.replace(
     "hear({", "rmSync(process.env.NOTE, { force: true }) ?? hear({"
 )
 OPENCODE = """
-import { Coppice } from "./extension.mjs";
-const hooks = await Coppice({});
+import plugin from "./extension.mjs";
+const hooks = await plugin.server({});
 const out = [];
 for (const messages of JSON.parse(process.argv[1])) {
   await hooks["experimental.chat.messages.transform"]({}, { messages });
   out.push(messages);
+}
+console.log(JSON.stringify(out));
+"""
+
+# Older versions of OpenCode 1 call every export of a plugin.
+OLDER = """
+globalThis.Bun = { version: process.env.BUN_VERSION };
+const out = JSON.parse(process.argv[1]);
+for (const plugin of Object.values(await import("./extension.mjs"))) {
+  const hooks = await plugin({});
+  for (const messages of out) await hooks["experimental.chat.messages.transform"]({}, { messages });
 }
 console.log(JSON.stringify(out));
 """
@@ -205,6 +216,22 @@ TURNS: list[dict[str, Any]] = [
     {"role": "system", "content": [part("text", text="a rule")]},
     {"id": "m3", "role": "user", "content": [part("text", text="and?")]},
 ]
+
+
+@pytest.mark.parametrize("bun", ["1.2.19", "1.3.0", "1.3.9", "1.3.11"])
+def test_older_versions_of_opencode_call_the_plugin(
+    bun: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # X27
+    """They did not start with an export that is no function, and they call one that is exported twice twice."""
+    monkeypatch.setenv("BUN_VERSION", bun)
+    asked, answer, again = (
+        {"info": {"id": name, "role": role, "sessionID": "s"}, "parts": [part("text", text="said")]}
+        for name, role in (("m1", "user"), ("m2", "assistant"), ("m3", "user"))
+    )
+    hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"drop": True}}})
+    hints.write("s", hints.ACTIVE, {"version": ""})
+    assert run("opencode", OLDER, folder, [asked, answer, again]) == [[asked, again]]
+    assert hints.read("s", hints.ACTIVE) == {"version": "1"}
 
 
 class TestInOpenCode2:

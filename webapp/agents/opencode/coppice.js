@@ -78,7 +78,7 @@ function activeIn(session, asked, begins) {
   return active.script ? active : null;
 }
 
-export const Coppice = async () => ({
+const firstGeneration = async () => ({
   "experimental.chat.messages.transform": async (_input, output) => {
     let session;
     try {
@@ -98,10 +98,10 @@ export const Coppice = async () => ({
   },
 });
 
-/** The plugin of OpenCode 2; OpenCode 1 finds its own under `server`. */
-export default {
+/** The plugin of OpenCode 2; newer versions of OpenCode 1 find theirs under `server`. */
+const bothGenerations = {
   id: "coppice",
-  server: Coppice,
+  server: firstGeneration,
   setup: async (context) => {
     await context.session.hook("context", (event) => {
       try {
@@ -120,3 +120,8 @@ export default {
     });
   },
 };
+
+// OpenCode calls every export of a plugin until 1.3, and does not start if one is no function; all of OpenCode 1 takes a
+// function. These versions are built with an older Bun than all of OpenCode 2, which takes only an object.
+const isBefore = (globalThis.Bun?.version ?? "2").localeCompare("1.3.14", "en", { numeric: true }) < 0;
+export default isBefore ? firstGeneration : bothGenerations;
