@@ -115,6 +115,7 @@ class Decoder:
         self._record: dict[str, Any] = {}  # the last `token_usage_record`, until a running total has its call
         self._tokens: int | None = None  # of the context, as last reported
         self._own_id: str | None = None
+        self._has_parent = False
         self._began: datetime | None = None
         self._own_start = 0  # number of the first row that is no copy, if that is known
         self._replaying = False
@@ -165,9 +166,13 @@ class Decoder:
         if self._own_id is not None:
             # The parent's own first row: what follows is a copy. A resumed session repeats its own row.
             self._replaying = session != self._own_id and not self._live
+            if self._replaying and not self._has_parent:  # older versions name the parent only here
+                yield from self._meta.changed(parent=session, agent_type="fork")
+                yield Meta(inherits=True)
             return
         self._own_id, self._began = session, when(meta.get("timestamp"))
         origin = files.origin_of(meta)
+        self._has_parent = origin.parent_id is not None
         # A file that names the rollout with its beginning has no copies of it.
         self._replaying = bool(optional(meta.get("forked_from_id"))) and not meta.get("history_base")
         self._own_start = count_of(meta.get("subagent_history_start_ordinal"))

@@ -300,6 +300,16 @@ class TestContextChanges:
         )
         assert said(records) == [("user", "New.")]
 
+    def test_a_copy_can_name_the_parent_alone(self) -> None:  # X12
+        """Older versions fork a session when its user goes back, and only the copied first row says of which one."""
+        metas = [{"id": name, "timestamp": "2026-01-02T11:00:00Z", "cwd": "/a"} for name in ("own", "other")]
+        rows = [{"type": "session_meta", "payload": meta} for meta in metas]
+        late = spoken("user", "New.") | {"timestamp": "2026-01-02T11:05:00Z"}
+        records = fed(codex.Decoder(), [*rows, spoken("user", "Old."), late])
+        assert said(records) == [("user", "New.")]
+        assert [facts(records, Meta, name)[-1] for name in ("parent", "agent_type")] == ["other", "fork"]
+        assert any(one.inherits for one in of(Meta, records))
+
 
 class TestBadRows:
     """Rows with any content."""
