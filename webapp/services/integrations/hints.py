@@ -130,7 +130,8 @@ class Hints:
         view, plan = made.view, made.plan
         pinned = [view.nos[i] for i in sorted(view.history.pinned)][-MOST_PINS:]
         own, roles = set(view.history.own_words), view.history.roles
-        kept = (i for i in plan.kept if roles[i] != "user" or i in own)  # agents send their reminders again
+        # Agents send their prompts, tools and reminders again.
+        kept = (i for i in plan.kept if roles[i] not in ("system", "user") or i in own)
         valued = sorted(sorted(kept, key=lambda i: -plan.scores[i])[:MOST_VALUED])
         # The task is the first request, and the last request the last, only if these are among them.
         asked = view.history.own_words

@@ -60,11 +60,13 @@ class TestAHint:
     def test_leaves_out_what_the_agent_sends_again_by_itself(
         self, app: App, session: str, folder: Path
     ) -> None:  # X20
-        """The names in the agent's own reminders are none of the work."""
+        """The names in the agent's own prompt and reminders are none of the work."""
         listed = Message("user", (Text("Run /babysit-prs, then write to noreply@example.org"),), REMINDER)
-        app.ingest.append_records(session, entries(listed, user("Ship to ada@example.org"), start=100))
+        prompt = Message("system", (Text("Read skills/imagegen/SKILL.md, and wait 30000 ms."),))
+        app.ingest.append_records(session, entries(prompt, listed, user("Ship to ada@example.org"), start=100))
         survive = str(hint_of(app, session)["survive"])
         assert "ada@example.org" in survive
+        assert "SKILL.md" not in survive
         assert "/babysit-prs" not in survive
         assert "noreply@example.org" not in survive
 
