@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
+from scoring.models import ModelLimits
 from webapp.agents.reading.content import Content
 from webapp.agents.reading.readers import Position, Reader
 from webapp.agents.records import Origin, Record, TranscriptFile
@@ -160,8 +161,9 @@ class Agent:
     """Return the key that identifies a row's message in the agent's own process."""
     window_of_compaction: Callable[[int], int | None] | None = None
     """Return the window by the tokens at which it compacted by itself; None if they imply none."""
-    usual_window: int | None = None
-    """Its default window, even if its model accepts more."""
+    usual_window: Callable[[ModelLimits, str, bool], int | None] | None = None
+    """Return its default window with a model, given its version and whether its calls go through a proxy; None if it
+    is the model's own window."""
     usual_model: str | None = None
     """The model used for counting until a session names its own."""
     clears: ClearingHabit | None = None

@@ -7,7 +7,7 @@ from webapp.agents.agent import Agent, CallHeaders, ClearingHabit, FileImport, T
 from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import TaskReminders
-from webapp.agents.claude_code.window import USUAL, window_of_compaction
+from webapp.agents.claude_code.window import usual_window, window_of_compaction
 from webapp.agents.hooks import hooks_integration
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -45,7 +45,7 @@ AGENT = Agent(
         {"PreCompact": "", "SessionStart": "compact", "UserPromptSubmit": ""},
     ),
     window_of_compaction=window_of_compaction,
-    usual_window=USUAL,
+    usual_window=usual_window,
     # After a pause, when the provider's cache is cold, or when there are many outputs. Public reports:
     # anthropics/claude-code #42542 and #57788.
     clears=ClearingHabit(

@@ -63,11 +63,11 @@ def _known_windows(
         return
     if model.known and (known := remembered().get(window_key(row, model))) is not None:
         yield Window(known["window"], "remembered", known["why"], day(known["at"]))
-    usual = AGENTS[row.source].usual_window
-    if usual is not None and (usual < model.window or not model.known):
-        yield Window(
-            usual, "usual", f"assumed: {AGENTS[row.source].label} starts with {usual:,} tokens by default"
-        )
+    agent = AGENTS[row.source]
+    by_default = agent.usual_window
+    usual = by_default and by_default(model, state.agent_version, bool(state.proxy.name))
+    if usual and (usual < model.window or not model.known):
+        yield Window(usual, "usual", f"assumed: {agent.label} starts with {usual:,} tokens by default")
 
 
 def window_key(row: SessionRow, model: ModelLimits) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.agents.claude_code.window import window_of_compaction
+from scoring.models import find_model
+from webapp.agents.claude_code.window import usual_window, window_of_compaction
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,16 @@ from webapp.agents.claude_code.window import window_of_compaction
 def test_a_compaction_happens_near_the_end_of_the_window(tokens: int, window: int | None) -> None:  # X10
     """An early compaction does not show the window."""
     assert window_of_compaction(tokens) == window
+
+
+@pytest.mark.parametrize(
+    ("model", "version", "window"),
+    [
+        ("claude-opus-5-5", "2.1.332", None), ("claude-opus-4-7", "2.1.117", None), ("claude-opus-4-7", "", None),
+        ("claude-opus-4-7", "2.1.90", 200_000), ("claude-opus-4-6", "2.1.332", 200_000),
+        ("somebody-else-1", "2.1.332", 200_000),
+    ],
+)  # fmt: skip
+def test_newer_models_have_their_whole_window(model: str, version: str, window: int | None) -> None:  # X10
+    """Older ones need a suffix for it, which transcripts lack."""
+    assert usual_window(find_model(model), version, False) == window

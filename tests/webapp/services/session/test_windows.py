@@ -11,21 +11,22 @@ from tests.webapp.building import START, conversation, entry, followed, managed,
 from webapp.agents.records import Compaction, Meta, Record
 from webapp.app import App
 from webapp.bodies import ModelRow, SessionChange
-from webapp.services.session.answers import Session
+from webapp.services.session.answers import Session as SessionAnswer
+from webapp.services.session.session import Session
 from webapp.services.session.times import to_ms
 
-WIDE, NARROW = "claude-opus-4-7", "claude-sonnet-4-5"
+WIDE, NARROW = "claude-opus-4-6", "claude-sonnet-4-5"
 LISTED, UNLISTED = "claude-opus-4-8", "claude-opus-4-9"
 
 
-def taking(app: App, session_id: str, *inputs: int) -> Session:
+def taking(app: App, session_id: str, *inputs: int) -> SessionAnswer:
     """Append a call for each number of input tokens to a session; return the session."""
     calls = [entry(500 + n, said("x"), usage=usage(n), call_key=f"call of {n}", model=None) for n in inputs]
     app.ingest.append_records(session_id, calls)
     return app.sessions.get(session_id)
 
 
-def compacted(app: App, session_id: str, tokens: int, trigger: str = "auto", at: int = 0) -> Session:
+def compacted(app: App, session_id: str, tokens: int, trigger: str = "auto", at: int = 0) -> SessionAnswer:
     """Append a compaction at `tokens` tokens to a session; return the session."""
     when = START + timedelta(seconds=at)
     app.ingest.append_records(session_id, [Compaction(when, trigger, tokens, f"c{tokens}")])
@@ -40,6 +41,23 @@ class TestTheWindowOfAnAgent:
         session = app.sessions.get(followed(app, *conversation(1), model=WIDE))
         assert (session.window, session.limit, session.window_assumed) == (200_000, 200_000, True)
         assert session.limit_source == "assumed: Claude Code starts with 200,000 tokens by default"
+
+    @pytest.mark.parametrize(
+        ("version", "proxied", "window"),
+        [("2.1.90", False, 200_000), ("2.1.197", False, 1_000_000), ("2.1.197", True, 200_000),
+         ("2.1.332", True, 1_000_000)],
+    )  # fmt: skip
+    def test_is_the_models_own_in_newer_versions(
+        self, app: App, version: str, proxied: bool, window: int
+    ) -> None:  # X10
+        """Some versions use it only without a proxy."""
+        name = followed(app, *conversation(1), model=LISTED)
+        app.ingest.append_records(name, [Meta(version=version)])
+        with app.store.write():
+            session = Session.load(app.environment, name)
+            session.state.proxy.name = f"proxy-{name}" if proxied else ""
+            session.save()
+        assert app.sessions.get(name).window == window
 
     @pytest.mark.parametrize("model", [None, "gw-prod-claude", "claude-opus-6-20270101"])
     def test_is_the_agents_default_for_an_unknown_model(self, app: App, model: str | None) -> None:  # X10
@@ -74,14 +92,14 @@ class TestTheWindowOfAnAgent:
             session = app.sessions.get(name)
             assert (session.window, session.window_kind) == (1_000_000, "remembered")
             assert session.limit_source == "Claude Code compacted another session at 967,000 tokens"
-        other = app.sessions.get(followed(app, *conversation(1), session_id="x", model="claude-opus-4-6"))
+        other = app.sessions.get(followed(app, *conversation(1), session_id="x", model="claude-sonnet-4-6"))
         assert other.window_assumed
 
     def test_of_an_unlisted_version_is_remembered_for_it_only(self, app: App) -> None:  # X10
         """The window of an unlisted version is not applied to the version before it."""
-        compacted(app, followed(app, *conversation(2), session_id="told", model=UNLISTED), 967_000)
-        assert app.sessions.get(followed(app, session_id="own", model=UNLISTED)).window == 1_000_000
-        assert app.sessions.get(followed(app, session_id="before", model=LISTED)).window_assumed
+        compacted(app, followed(app, *conversation(2), session_id="told", model=UNLISTED), 167_000)
+        assert app.sessions.get(followed(app, session_id="own", model=UNLISTED)).window == 200_000
+        assert app.sessions.get(followed(app, session_id="before", model=LISTED)).window == 1_000_000
 
     @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
     def test_is_that_of_the_latest_compaction(self, app: App, order: Any) -> None:  # X10
@@ -114,7 +132,9 @@ class TestTheDate:
         day = "2026-01-31"
         table = app.sessions.get(managed(app, model=WIDE))
         assert (table.window_kind, table.limit_date) == ("table", app.environment.model(WIDE).date)
-        usual = app.sessions.get(followed(app, *conversation(1), session_id="usual", model="claude-opus-4-6"))
+        usual = app.sessions.get(
+            followed(app, *conversation(1), session_id="usual", model="claude-sonnet-4-6")
+        )
         assert (usual.window_kind, usual.limit_date) == ("usual", None)
         called = taking(app, followed(app, session_id="called", model=NARROW), 240_000)
         assert (called.window_kind, called.limit_date) == ("usage", "2026-02-03")
