@@ -292,6 +292,11 @@ class Log(Subject):
         sql = "SELECT count(*) FROM messages WHERE key BETWEEN ? AND ? AND is_error = 1"
         return int(self._db.value(sql, bounds(session)))
 
+    def count_before(self, session: int, role: str, at: int) -> int:
+        """Return the number of messages of a role from before a time in ms."""
+        sql = "SELECT count(*) FROM messages WHERE key BETWEEN ? AND ? AND role = ? AND at < ?"
+        return int(self._db.value(sql, (*bounds(session), role, at)))
+
     def growth(self, session: int) -> list[tuple[int, int, str, str]]:
         """Return (number, tokens, role, kind) of every message in log order."""
         sql = "SELECT key, tokens, role, kind FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"

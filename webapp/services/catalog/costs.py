@@ -80,7 +80,8 @@ def _calls_made(session: Session) -> CallsMade:
         for c in reported
     ]  # fmt: skip
     paid = spent(calls)
-    beyond = sum(not c.is_inference for c in reported) - (state.answers - state.awaiting)
+    answers = state.answers - state.awaiting - _copied_answers(session)
+    beyond = sum(not c.is_inference for c in reported) - answers
     unreported = max(0, -beyond)
     # A report that says too little is billed as it is.
     too_little = state.set_aside and not state.summed
@@ -89,6 +90,13 @@ def _calls_made(session: Session) -> CallsMade:
     if paid is not None and not free and lacking:
         paid = replace(paid, at_least=True)
     return CallsMade(len(calls), unreported, paid)
+
+
+def _copied_answers(session: Session) -> int:
+    """Return how many answers of a pruned copy are those of its origin, which made the calls."""
+    store = session.environment.store
+    copied = store.copies.find(session.id)
+    return 0 if copied is None else store.log.count_before(session.key, "assistant", copied.at)
 
 
 def _hidden_calls(session: Session, reported: Sequence[CallRow]) -> int:

@@ -12,6 +12,7 @@ from webapp.agents.records import Compaction, Entry, Meta, Usage, UsageReport
 from webapp.app import App
 from webapp.bodies import PlanBody
 from webapp.services.session.times import to_ms
+from webapp.store.copies import CopyRow
 
 ONE = Usage(100_000, 10)
 
@@ -159,6 +160,17 @@ class TestTheCost:
         own = Message("assistant", (Text("No response requested."),), REMINDER)
         answer = entry(11, said("hello"), usage=ONE, call_key="k")
         app.ingest.append_records("s", [entry(9, own), entry(10, user("go on")), answer])
+        cost = app.sessions.stats("s").cost
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
+
+    def test_names_no_call_of_the_session_that_a_copy_was_made_of(self, app: App) -> None:  # X9
+        """The answers that a pruned copy begins with are there without usage; they were paid by its origin."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        begun = [entry(9, said("hello")), entry(10, user("again")), entry(11, said("hello again"))]
+        copied_at = (to_ms(begun[-1].at) or 0) + 1
+        app.store.copies.put(CopyRow("s", "origin", "Copy", copied_at, 200, 100))
+        app.ingest.append_records("s", [*begun, entry(12, user("go on"))])
+        app.ingest.append_records("s", [entry(13, said("done"), usage=ONE, call_key="k")])
         cost = app.sessions.stats("s").cost
         assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
 
