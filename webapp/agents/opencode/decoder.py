@@ -1,7 +1,7 @@
 """OpenCode's sessions: tables in a database, of two generations, or, in older versions, a tree of small JSON files.
 
-A session is read from the newer tables (`version2`) once they have a row of it, else from the older ones, which newer
-versions leave unchanged. A database with unknown tables is shown as a session that cannot be read.
+A session is read from the newer tables (`version2`) once they have a message of it, else from the older ones, which
+newer versions leave unchanged. A database with unknown tables is shown as a session that cannot be read.
 
 Sessions change in place: `read` compares a session with the `state` of the last read. The database is opened read-only.
 A compaction is an assistant's message marked as summary, once it is complete: everything before it leaves the context,

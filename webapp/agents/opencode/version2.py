@@ -14,8 +14,10 @@ from webapp.agents.reading.databases import ForeignTables
 from webapp.agents.reading.rows import count_of, dumps, list_of, object_of, text_of
 
 SESSIONS, MESSAGES = "session_v2", "session_message"
-# Rows for the client that are not sent to the model; of commands, those in the background.
-_UNSENT = frozenset({"model-switched", "agent-switched", "idle", "shell"})
+# Rows for the client that some versions of the first generation write, too (1.15 to 1.17).
+_SWITCHES = frozenset({"model-switched", "agent-switched"})
+# Rows that are not sent to the model; of commands, those in the background.
+_UNSENT = _SWITCHES | {"idle", "shell"}
 
 # Attached files whose content is sent as a text, and those that are sent as they are. Others are not sent.
 _TEXTS = {"text/plain": "Attached file", "application/x-directory": "Attached directory"}
@@ -38,7 +40,9 @@ Row = dict[str, Any]
 
 def rows_of(tables: ForeignTables, session: str) -> list[Row]:
     """Return the messages of a session in order; none for a session of the first generation."""
-    rows = tables.rows(MESSAGES, {"session_id": session})
+    rows = [*tables.rows(MESSAGES, {"session_id": session})]
+    if all(row.get("type") in _SWITCHES for row in rows):
+        return []
     return sorted(rows, key=lambda row: (count_of(row.get("seq")), text_of(row.get("id"))))
 
 

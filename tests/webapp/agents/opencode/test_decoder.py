@@ -259,6 +259,18 @@ class TestTheDatabase:
         assert said(read(session(tmp_path), state)) == [("user", "And the trees?")]
         agent.close()
 
+    def test_is_read_though_newer_tables_note_its_model(self, tmp_path: Path) -> None:  # X12
+        """OpenCode 1.15 to 1.17 write changes of model and agent into the table of the second generation."""
+        path = as_database(tmp_path)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(
+                "CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, time_updated INT, data TEXT)"
+            )
+            for kind in ("agent-switched", "model-switched"):
+                db.execute("INSERT INTO session_message VALUES (?, 'ses_1', ?, 9, '{}')", [kind, kind])
+            db.commit()
+        assert said(read(session(tmp_path), {})) == BEDS
+
     def test_gives_what_left_before_what_was_said_since(self, tmp_path: Path) -> None:  # X12
         """The usage of a new answer is that of the context without the messages that the user took back."""
         path, state = as_database(tmp_path), dict[str, Any]()
