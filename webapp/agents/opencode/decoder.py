@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from scoring.messages import Message
 from webapp.agents.opencode import version2
-from webapp.agents.opencode.files import Row, json_column, session_rows, unknown_schema
+from webapp.agents.opencode.files import Row, json_column, session_rows, tree_paths, unknown_schema
 from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of, usage_with_steps
 from webapp.agents.opencode.native import is_encrypted
 from webapp.agents.reading.databases import ForeignTables, open_foreign
@@ -248,7 +248,9 @@ class _Comparison:
         self._names[message_id] = [name for name, _ in said]
         model, is_answer = model_of(message), message.get("role") == "assistant"
         if is_answer:
-            yield from self._meta.changed(model=model)
+            # Until 0.5 only answers name the folder.
+            folder = optional(self._info.get("directory")) or object_of(message.get("path")).get("cwd")
+            yield from self._meta.changed(model=model, cwd=optional(folder))
         spent = usage_of(message | {"tokens": message["spent"]}) if "spent" in message else None
         if spent is not None:
             yield UsageReport(spent, at, f"compaction {message_id}", model, apart=True)
@@ -311,17 +313,17 @@ class _Comparison:
 
 def _from_tree(path: Path, session: str, snapshot: _Snapshot) -> None:
     """Read a session's file in the tree, its messages, and the parts of those that changed."""
-    storage = path.parent.parent.parent
+    storage, its_messages, all_parts = tree_paths(path, session)
     snapshot.info = _json(path, snapshot)
     if snapshot.info is None:
         return
-    loose = _loose_parts(storage, snapshot)
-    for found in list_files(storage / "message" / session, ".json", within=storage):
+    loose = _loose_parts(all_parts, storage, snapshot)
+    for found in list_files(its_messages, ".json", within=storage):
         message = _json(found.path, snapshot)
         message_id = found.path.stem if message is None else text_of(message.get("id"))
         if not message_id:
             continue
-        own = list_files(storage / "part" / message_id, ".json", within=storage)
+        own = list_files(all_parts / message_id, ".json", within=storage)
         files = sorted(own, key=lambda f: f.path.name)
         files += loose.get(message_id, [])
         before = snapshot.marks.get(message_id)
@@ -344,9 +346,8 @@ def _created(message: Row) -> int:
     return count_of(object_of(message.get("time")).get("created"))
 
 
-def _loose_parts(storage: Path, snapshot: _Snapshot) -> dict[str | None, list[Any]]:
+def _loose_parts(folder: Path, storage: Path, snapshot: _Snapshot) -> dict[str | None, list[Any]]:
     """Return the parts outside the folders of their messages, as in the oldest layout; unreadable ones under None."""
-    folder = storage / "part"
     found: dict[str | None, list[Any]] = {}
     try:
         names = {entry.name for entry in folder.iterdir() if entry.suffix == ".json"}

@@ -1,4 +1,7 @@
-"""OpenCode's sessions on disk: in databases, and in older versions in trees of small JSON files."""
+"""OpenCode's sessions on disk: in databases, and in older versions in trees of small JSON files.
+
+Until 0.5 each project has a tree, later there is one.
+"""
 
 from __future__ import annotations
 
@@ -57,16 +60,20 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
         for file in in_database(database):
             known.add(file.session_id)
             yield file
-    if not leads_out(root / "storage", root):
-        yield from (file for file in _in_tree(root / "storage") if file.session_id not in known)
+    for tree in (root / "storage", *sorted(root.glob("project/*/storage"))):
+        for file in _in_tree(tree) if not leads_out(tree, root) else ():
+            if file.session_id not in known:
+                known.add(file.session_id)
+                yield file
 
 
 def archives_at(path: Path) -> list[Path]:
-    """Return the databases and trees (folders with `session` and `message`) at or below a path."""
+    """Return the databases and trees (folders with `session` and `message`, as in `tree_paths`) at or below a path."""
     if not path.is_dir():
         return [path] if path.suffix == ".db" else []
     trees = {place.parent for place in [path / "session", *path.rglob("session")] if place.is_dir()}
-    return [*sorted(path.rglob("opencode*.db")), *sorted(t for t in trees if (t / "message").is_dir())]
+    found = sorted(t for t in trees if (t / "message").is_dir() or (t / "session" / "message").is_dir())
+    return [*sorted(path.rglob("opencode*.db")), *found]
 
 
 def sessions_in(archive: Path) -> Iterator[TranscriptFile]:
@@ -74,8 +81,26 @@ def sessions_in(archive: Path) -> Iterator[TranscriptFile]:
     return _in_tree(archive) if archive.is_dir() else in_database(archive, show_unreadable=False)
 
 
+def _sessions_folder(tree: Path) -> Path:
+    older = tree / "session" / "info"
+    return older if older.is_dir() else tree / "session"
+
+
+def tree_paths(session_file: Path, session: str) -> tuple[Path, Path, Path]:
+    """Return the tree of a session's file, the folder of its messages, and the folder of all parts' folders.
+
+    Newer versions have one tree, with a folder for each project in `session`. Until 0.5 each project has a tree, with
+    sessions in `session/info` and their messages and parts beside that folder.
+    """
+    folder = session_file.parent.parent
+    tree = folder.parent
+    if session_file.parent.name == "info":
+        return tree, folder / "message" / session, folder / "part" / session
+    return tree, tree / "message" / session, tree / "part"
+
+
 def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
-    for found in list_files(tree / "session", ".json", within=tree):
+    for found in list_files(_sessions_folder(tree), ".json", within=tree):
         info = read_json_file(found.path)
         if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
             yield described
@@ -96,7 +121,7 @@ def sessions_of(path: Path, root: Path) -> Iterator[TranscriptFile]:
         return
     info = object_of(read_json_file(path))
     wanted = optional(info.get("sessionID")) or (text_of(info.get("id")) if "session" in path.parts else "")
-    for found in (tree / "session").rglob(f"{glob_safe(wanted)}.json") if wanted else []:
+    for found in _sessions_folder(tree).rglob(f"{glob_safe(wanted)}.json") if wanted else []:
         if leads_out(found, tree):
             continue
         described = _described(found, object_of(read_json_file(found)))

@@ -19,6 +19,25 @@ def copied(tmp_path: Path) -> Path:
     return root
 
 
+def as_projects(root: Path) -> Path:
+    """Copy the sample tree into the layout of versions until 0.5: a tree for each project; return the data folder."""
+    below = root / "project" / "garden" / "storage" / "session"
+    for file in sorted((TREE / "storage").rglob("*.json")):
+        row = json.loads(file.read_bytes())
+        kind = file.parent.parent.name
+        if kind == "session":
+            del row["directory"]
+            place = below / "info"
+        elif kind == "message":
+            place = below / "message" / file.parent.name
+            row |= {"path": {"cwd": "/garden", "root": "/"}} if row["role"] == "assistant" else {}
+        else:
+            place = below / "part" / row["sessionID"] / file.parent.name
+        place.mkdir(parents=True, exist_ok=True)
+        (place / file.name).write_text(json.dumps(row))
+    return root
+
+
 def as_database(root: Path) -> Path:
     """Copy the sample tree into a database of the newer layout, in WAL mode like the agent's."""
     path = root / "opencode.db"

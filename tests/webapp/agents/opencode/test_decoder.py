@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.shared import shared_data
-from tests.webapp.agents.opencode.layouts import TREE, as_database, copied
+from tests.webapp.agents.opencode.layouts import TREE, as_database, as_projects, copied
 from tests.webapp.agents.samples import facts, of, said
 from webapp.agents.opencode import decoder as opencode
 from webapp.agents.opencode import files
@@ -49,9 +50,11 @@ def add_part(db: sqlite3.Connection, message: str, data: dict[str, Any]) -> None
     db.execute("INSERT INTO part VALUES (?, ?, 'ses_1', 9, ?, ?)", [name, message, known, json.dumps(data)])
 
 
-@pytest.fixture(params=["tree", "database"])
+@pytest.fixture(params=["tree", "projects", "database"])
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The same sessions in both layouts."""
+    """The same sessions in all layouts."""
+    if request.param == "projects":
+        return as_projects(tmp_path)
     if request.param == "tree":
         return copied(tmp_path)
     as_database(tmp_path)
@@ -59,7 +62,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 class TestASession:
-    """A session, which gives the same in both layouts."""
+    """A session, which gives the same in all layouts."""
 
     def test_gives_each_message_once(self, root: Path) -> None:  # X12
         """Text after a result is another message, unsent parts are skipped, and a second read gives nothing."""
@@ -445,14 +448,27 @@ class TestFinding:
         assert files.archives_at(database) == [database]
         assert there == {file.session_id for file in files.sessions_in(database)}
 
-    def test_every_file_of_a_tree_belongs_to_one_session(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("layout", [copied, as_projects])
+    def test_every_file_of_a_tree_belongs_to_one_session(
+        self, tmp_path: Path, layout: Callable[[Path], Path]
+    ) -> None:
         """A part and a message name their session."""
-        root = copied(tmp_path)
+        root = layout(tmp_path)
         known = {file.session_id for file in files.discover(root)}
-        for path in (root / "storage").rglob("*.json"):
+        for path in root.rglob("*.json"):
             assert {file.session_id for file in files.sessions_of(path, root)} <= known
-        session = next((root / "storage" / "session").rglob("*.json"))
+        session = next(path for path in root.rglob("ses_1.json"))
         assert [file.path for file in files.sessions_of(session, root)] == [session]
+
+    def test_includes_the_trees_of_projects(self, tmp_path: Path) -> None:  # X12
+        """A session that a newer version has copied to its own tree is found once; only answers name the folder."""
+        root = as_projects(tmp_path / "data")
+        assert files.archives_at(tmp_path) == [root / "project" / "garden" / "storage"]
+        assert facts(read(session(root), {}), Meta, "cwd") == ["/garden"]
+        shutil.copytree(TREE / "storage", root / "storage")
+        found = list(files.discover(root))
+        assert sorted(file.session_id for file in found) == ["ses_1", "ses_2"]
+        assert all(file.path.is_relative_to(root / "storage") for file in found)
 
     def test_other_files_have_no_session(self, tmp_path: Path) -> None:
         """These are other databases, malformed files and names with wildcards."""
