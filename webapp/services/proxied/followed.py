@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scoring.messages import Message
+from webapp.agents.hook_runtime import hints
 from webapp.agents.records import Usage
 from webapp.agents.view import ViewMessage
 from webapp.events import Event, MessagesAppended, SessionCreated, SessionDeleted, SessionUpdated
@@ -23,7 +24,7 @@ from webapp.services.proxied.read_calls import ReadCall, usage_of
 from webapp.services.proxied.request_contents import RequestContents, matched
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
-from webapp.services.session.proxy_state import ID_PREFIX, PROXY
+from webapp.services.session.proxy_state import ID_PREFIX, PROXY, active_edits
 from webapp.services.session.session import Session
 from webapp.services.session.state import may_append, origin_of
 from webapp.services.session.stored_messages import whole
@@ -157,6 +158,7 @@ class FollowedCalls:
             state.name, state.reason, state.subscription = name, call.reason, call.subscription
             if read.succeeded:
                 state.applied = bool(call.applied)
+                state.unapplied = "" if call.applied else active_edits(name, hints.proxy_folder())[0]
                 state.tools = state.tools if read.inherits else read.tools_digest
             if usage is not None and state.copy != read.copy:
                 bill(session, usage, changed=call.applied != state.version)

@@ -37,6 +37,8 @@ class ProxyState:
     """The input of the last call as the client sent it."""
     version: str = ""
     """The version of the edits that the last call was sent with."""
+    unapplied: str = ""
+    """The version of the edits that the proxy has for the session, if the last call held nothing that they change."""
     copy: str = ""
     """The digest of the last copy of a call that was counted."""
     prompt: str = ""
@@ -67,25 +69,31 @@ def sends_pruned(state: ProxyState) -> bool:
     """Return whether the proxy sends the calls of a followed session pruned now.
 
     The transcript may say what a call used before the copy of the call is here; the proxy notes the script before it
-    sends the call.
+    sends the call. It keeps the script of a history that the agent has compacted since.
     """
     if state.applied or not state.name or not state.prunes:
         return state.applied
-    folder = hints.proxy_folder()
+    version, has_edits = active_edits(state.name, hints.proxy_folder())
+    return has_edits and version != state.unapplied
+
+
+def active_edits(name: str, folder: str) -> tuple[str, bool]:
+    """Return the version of the script of a session's last call, "" for none, and whether it has edits."""
     try:
-        about = Path(hints.path(state.name, hints.ACTIVE, folder)).stat()
+        about = Path(hints.path(name, hints.ACTIVE, folder)).stat()
     except OSError:
-        return False
-    return _has_edits(state.name, folder, about.st_mtime_ns, about.st_ino)
+        return "", False
+    return _read_active(name, folder, about.st_mtime_ns, about.st_ino)
 
 
 @lru_cache(maxsize=256)
-def _has_edits(name: str, folder: str, _written: int, _inode: int) -> bool:
-    """Return whether the active script of a session has edits, read once for each time it was written.
+def _read_active(name: str, folder: str, _written: int, _inode: int) -> tuple[str, bool]:
+    """Read the active script of a session, once for each time it was written.
 
     The file also has the scripts of other branches, and can be megabytes long.
     """
-    return bool(hints.read(name, hints.ACTIVE, folder).get("edits"))
+    active = hints.read(name, hints.ACTIVE, folder)
+    return hints.text(active, "version"), bool(active.get("edits"))
 
 
 def sends_edited(source: str, session_id: str) -> bool:
@@ -96,7 +104,7 @@ def sends_edited(source: str, session_id: str) -> bool:
     agent = AGENTS.get(source)
     if agent is None or agent.edit_key is None:
         return False
-    return bool(hints.read(session_id, hints.ACTIVE).get("version"))
+    return bool(active_edits(session_id, hints.folder())[0])
 
 
 def sends_older_edits(source: str, session_id: str, state: ProxyState) -> bool:
@@ -107,4 +115,4 @@ def sends_older_edits(source: str, session_id: str, state: ProxyState) -> bool:
     own = is_proxied(source, state)
     name, folder = (state.name or session_id, hints.proxy_folder()) if own else (session_id, hints.folder())
     present = hints.read(name, hints.EDITS, folder).get("version")
-    return present is not None and present != hints.read(name, hints.ACTIVE, folder).get("version")
+    return present is not None and present != active_edits(name, folder)[0]

@@ -336,6 +336,13 @@ def send_pruned(version: str = "1") -> None:
     hints.write(f"proxy-{NAME}", hints.ACTIVE, active, hints.proxy_folder())
 
 
+def answered(app: App, tokens: int) -> None:
+    """Append an answer that took so many tokens and 5 of output."""
+    said = Message("assistant", (Text("Anything else?"),))
+    last = Entry(said, "a4", at=NOW, usage=Usage(tokens, 5), call_key="msg_9:req_9")
+    app.ingest.append_records(NAME, [last])
+
+
 def restart_while_pruning(app: App, client: Client) -> None:
     """Switch the pruning of a followed session on, and forget its calls, as a restart of the server does."""
     follow(app)
@@ -414,6 +421,25 @@ class TestSentPruned:
         take(client, LATER, "msg_3")
         until(lambda: script().get("edits"))
         assert script()["edits"][keys_of(LATER)[2]]["outputs"] == {"t1": "t1", "t2": "t2"}
+
+    def test_is_not_measured_by_a_call_of_a_loop_with_older_edits(
+        self, app: App, client: Client
+    ) -> None:  # X13
+        """A prune in a running loop with thoughts waits for its end."""
+        restart_while_pruning(app, client)
+        send_pruned()
+        take(client, LATER, "msg_3", applied="1")
+        answered(app, 5200)
+        found = session(client)
+        assert (found["agent"], found["pruned"]["certainty"]) == (None, "calibrated")
+
+    def test_ends_with_a_call_that_holds_nothing_of_the_edits(self, app: App, client: Client) -> None:  # X13
+        """The proxy keeps its script after a compaction by the agent, and the calls are sent as they are."""
+        restart_while_pruning(app, client)
+        send_pruned()
+        take(client, LATER, "msg_3")
+        answered(app, 5200)
+        assert session(client)["agent"]["tokens"] == 5205
 
     def test_counts_a_pruned_call_for_the_pruned_view(self, app: App, client: Client) -> None:  # X13
         """The transcript's usage is then that of the pruned context, even if its row comes before the copy."""
