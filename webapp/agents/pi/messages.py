@@ -90,6 +90,11 @@ def summary(heading: str, said: dict[str, Any]) -> Message:
     return reminder(f"{heading}\n\n<summary>\n{text_of(said.get('summary'))}\n</summary>")
 
 
+def sent_id(call_id: Any) -> str:
+    """Return the id of a call as it is sent: with OpenAI's Responses, pi keeps the id of the item behind it."""
+    return text_of(call_id).partition("|")[0]
+
+
 def reminder(text: str) -> Message:
     """Return a message of role user that no person wrote."""
     return Message("user", (Text(text),), REMINDER)
@@ -123,7 +128,7 @@ def _parts(content: Any) -> Iterator[Part]:
             yield Reasoning(text_of(block.get("thinking")), len(sealed))
         elif kind == "toolCall":
             arguments = dumps(block.get("arguments", {}))
-            yield ToolCall(text_of(block.get("id")), text_of(block.get("name")), arguments)
+            yield ToolCall(sent_id(block.get("id")), text_of(block.get("name")), arguments)
         elif kind == "image":
             yield media_from_base64(text_of(block.get("data")), text_of(block.get("mimeType")), "image")
 
@@ -137,7 +142,7 @@ def _sections(said: dict[str, Any]) -> Iterator[Text]:
 
 def _result(said: dict[str, Any], parts: tuple[Part, ...]) -> ToolResult:
     text, media = said_and_shown(parts)
-    call_id, tool = text_of(said.get("toolCallId")), text_of(said.get("toolName"))
+    call_id, tool = sent_id(said.get("toolCallId")), text_of(said.get("toolName"))
     return ToolResult(call_id, text, tool, said.get("isError") is True, media)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring.messages import Message, Text
+from webapp.agents.pi.messages import sent_id
 from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.rows import list_of, object_of, parse
 from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary, json_lines
@@ -103,18 +104,18 @@ def _message(view: View, message: ViewMessage) -> Iterator[Row]:
     for row in message.rows:
         value = row.value
         if message.replacement is None and value is not None and value.get("type") in _CONTENT:
-            yield _with_results(view, value, message)
+            yield _with_results(view, row, value, message)
         else:
             yield from _made(view, row, message.replacement or row.message)
             if message.replacement is not None:
                 return
 
 
-def _with_results(view: View, row: Row, message: ViewMessage) -> Row:
+def _with_results(view: View, row: ViewRow, value: Row, message: ViewMessage) -> Row:
     """Return a row for the copy: without usage and dropped thoughts, with the replacement of its output."""
-    said = object_of(row.get("message"))
+    said = object_of(value.get("message"))
     if not said:
-        return row
+        return value
     said = dict(said)
     if said.get("role") == "assistant":
         said["usage"] = _NO_USAGE
@@ -122,11 +123,11 @@ def _with_results(view: View, row: Row, message: ViewMessage) -> Row:
             said["content"] = [
                 b for b in list_of(said.get("content")) if object_of(b).get("type") != "thinking"
             ]
-    output = message.results.get(str(said.get("toolCallId")))
+    output = next((text for one in row.message.results if (text := message.results.get(one.call_id))), None)
     if output is not None:
         said["content"] = [{"type": "text", "text": output}]
         said.pop("details", None)
-    return {**row, "message": said}
+    return {**value, "message": said}
 
 
 def _made(view: View, row: ViewRow, message: Message) -> Iterator[Row]:
@@ -137,7 +138,7 @@ def _made(view: View, row: ViewRow, message: Message) -> Iterator[Row]:
         for result in message.results:
             own = {
                 "role": "toolResult",
-                "toolCallId": result.call_id,
+                "toolCallId": frame.get("toolCallId") or result.call_id,
                 "toolName": result.name,
                 "isError": result.is_error,
             }
@@ -148,8 +149,15 @@ def _made(view: View, row: ViewRow, message: Message) -> Iterator[Row]:
     ]
     if message.role == "assistant":
         calls = ((call, parse(call.arguments.encode())) for call in message.calls)
-        content += [{"type": "toolCall", "id": call.id, "name": call.name, "arguments": object_of(arguments)}
-                    for call, arguments in calls]  # fmt: skip
+        blocks = map(object_of, list_of(frame.get("content")))
+        ids = {sent_id(block.get("id")): block["id"] for block in blocks if block.get("type") == "toolCall"}
+        content += [
+            {
+                "type": "toolCall", "id": ids.get(call.id, call.id), "name": call.name,
+                "arguments": object_of(arguments),
+            }
+            for call, arguments in calls
+        ]  # fmt: skip
         yield {**base, "message": {**frame, "role": "assistant", "content": content, "usage": _NO_USAGE}}
     else:
         yield {**base, "message": {"role": "user", "content": content}}

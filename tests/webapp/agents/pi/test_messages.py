@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.messages import REMINDER, Message, Text, ToolResult
+from scoring.messages import REMINDER, Message, Text, ToolCall, ToolResult
 from webapp.agents.pi.messages import message_of, unread, usage_of
 from webapp.agents.records import Usage
 
@@ -41,6 +41,17 @@ def command(**more: Any) -> dict[str, Any]:
         (
             {"role": "toolResult", "toolCallId": "c", "toolName": "read", "content": "x", "isError": True},
             Message("tool", (ToolResult("c", "x", "read", True),)),
+        ),
+        (
+            {
+                "role": "assistant",
+                "content": [{"type": "toolCall", "id": "c|fc_1", "name": "ls", "arguments": {}}],
+            },
+            Message("assistant", (ToolCall("c", "ls", "{}"),)),
+        ),
+        (
+            {"role": "toolResult", "toolCallId": "c|fc_1", "toolName": "ls", "content": "x"},
+            Message("tool", (ToolResult("c", "x", "ls"),)),
         ),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.webapp.agents import samples
 from tests.webapp.agents.pi.rows import row
 from tests.webapp.agents.samples import of
@@ -59,3 +61,25 @@ class TestACompaction:
         """Pi uses the last compaction only, and our summary is the first one."""
         rows = copied([ViewSummary(1, "ours", 100, None), *items("b", "c", "d")])
         assert [r["type"] for r in rows] == ["session", "compaction", "message", "message", "message"]
+
+
+CALLING = [
+    row("e", None, [{"type": "toolCall", "id": "c1|fc_1", "name": "ls", "arguments": {}}], "assistant"),
+    row("f", "e", "many files", "toolResult", toolCallId="c1|fc_1", toolName="ls"),
+]
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_call_keeps_the_id_that_pi_gave_it(made: bool) -> None:
+    """The id of OpenAI's item is part of it, also in a message made from its parts and with a shorter output."""
+    found = of(Entry, samples.fed(Decoder(), CALLING))
+    results = {"c1": "few files"}
+    answer, output = copied([
+        ViewMessage(
+            [ViewRow(str(one.source_id), one.message, one.raw, None)], {} if made else results,
+            one.message.with_result_text("c1", "few files") if made else None,
+        )
+        for one in found
+    ])[1:]  # fmt: skip
+    assert answer["message"]["content"][0]["id"] == output["message"]["toolCallId"] == "c1|fc_1"
+    assert output["message"]["content"] == [{"type": "text", "text": "few files"}]
