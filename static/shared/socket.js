@@ -3,7 +3,7 @@
 import { io } from "socket.io-client";
 import { root } from "./root.js";
 
-/** The wait before joining a room again while the server's store is busy. */
+/** The wait before joining a room again that the server could not read. */
 const RETRY_MS = 2000;
 
 /** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
@@ -112,12 +112,14 @@ class Live extends EventTarget {
     const early = this.#early.get(room) ?? [];
     this.#early.delete(room);
     const problem = answer?.error?.type;
-    if (problem === "not_found") this.#rooms.delete(room); // it can be joined once it is there
-    if (problem === "store_busy") this.#subscribeAgain(room);
-    else if (problem) this.#fire("refused", { room });
+    const exists = problem !== "not_found";
+    if (!exists) {
+      this.#rooms.delete(room); // it can be joined once it is there
+      this.#fire("refused", { room });
+    } else if (problem) this.#subscribeAgain(room);
     if (answer?.snapshot) this.#fire("resync", { room, snapshot: answer.snapshot, known });
     for (const [name, payload] of early) this.#receive(name, payload);
-    if (problem !== "store_busy") this.#isLiveOnceJoined();
+    if (!problem || !exists) this.#isLiveOnceJoined();
   }
 
   /** Calls the connection live once every room is joined: nothing that happens from then on is missed. */

@@ -24,7 +24,7 @@ from tests.browser.waiting import (
 from tests.browser.writing import ClaudeFolder, feed, managed
 from tests.servers import Server
 from webapp.bodies import MessagesQuery, ModelRow, SessionChange
-from webapp.errors import BusyStore
+from webapp.errors import BusyStore, LostStore, StoreError
 
 
 class TestALostConnection:
@@ -116,8 +116,9 @@ class TestALostConnection:
             expect(page.get_by_label("Not used for")).to_have_value("30")
             expect(page.get_by_role("button", name="Set these limits")).to_be_enabled()
 
-    def test_is_joined_again_where_the_store_was_busy(
-        self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("error", [BusyStore, LostStore])
+    def test_is_joined_again_where_the_store_could_not_be_read(
+        self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch, error: type[StoreError]
     ) -> None:
         """A room that the server could not read is joined a little later; the page does not stay without events."""
         session = managed(server, 4, tokens=50)
@@ -125,13 +126,13 @@ class TestALostConnection:
         find: Callable[[str], object] = gateway.broadcaster._room
         refused: list[str] = []
 
-        def busy_once(room: str) -> object:
+        def fails_once(room: str) -> object:
             if not refused:
                 refused.append(room)
-                raise BusyStore("busy")
+                raise error("busy, or its server is away")
             return find(room)
 
-        monkeypatch.setattr(gateway.broadcaster, "_room", busy_once)
+        monkeypatch.setattr(gateway.broadcaster, "_room", fails_once)
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".msg")).to_have_count(4)
         until(page, lambda: refused)

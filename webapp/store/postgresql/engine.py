@@ -34,6 +34,9 @@ from webapp.store.postgresql.words import VectorWords
 # A writer waits this many times longer than in SQLite: here the threads of one process wait at the same lock.
 PATIENCE = 5
 CONNECT_SECONDS = 10.0
+REACH_SECONDS = 2
+# The pool doubles its pauses between attempts; after this time it gives up, and the next request makes one at once.
+RECONNECT_SECONDS = 10.0
 # Writers that wait for a lock hold a connection; some are always left for readers.
 CONNECTIONS, WRITERS = 16, 10
 CLOSE_SECONDS = 5.0
@@ -88,6 +91,7 @@ class Postgresql(Engine):
                 configure=self._configure,
                 open=False,
                 timeout=CONNECT_SECONDS,
+                reconnect_timeout=RECONNECT_SECONDS,
                 name="store",
             )
             # Raises at once what a pool would try again and again, and log.
@@ -202,7 +206,12 @@ class Postgresql(Engine):
     def _borrowed(self) -> Iterator[Connection]:
         if self._closed.is_set():
             raise self._ending()
-        connection = self._pool.getconn()
+        try:
+            connection = self._pool.getconn()
+        except PoolTimeout:
+            # If the database is away, this fails with the reason; otherwise all connections are in use.
+            psycopg.connect(self.server.url, connect_timeout=REACH_SECONDS).close()
+            raise
         try:
             yield connection
         finally:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from threading import Event, Thread
+from urllib.parse import urlsplit
 
 import pytest
+from psycopg_pool.base import AttemptWithBackoff
 
+from tests.browser.cable import Cable
 from tests.outside import program
 from tests.postgresql import WAITING, Cluster
 from tests.waiting import until
@@ -200,6 +203,34 @@ class TestConnections:
         with pytest.raises(LostStore):
             store.small.setting("x")
         assert store.small.setting("x") == 1
+
+    def test_are_made_again_as_soon_as_the_server_is_back(
+        self, server: PostgresqlAddress, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Requests do not wait for the pool's next attempt, whose pause grows to minutes; until then they say why."""
+        monkeypatch.setattr(engine, "RECONNECT_SECONDS", 0.2)
+        monkeypatch.setattr(AttemptWithBackoff, "INITIAL_DELAY", 3600.0)
+        port = urlsplit(server.url).port
+        assert port is not None
+        with closing(Cable(port)) as cable:
+            there = PostgresqlAddress(
+                server.url.replace(f":{port}", cable.url.removeprefix("http://127.0.0.1"))
+            )
+            with closing(Store(there)) as store:
+                assert isinstance(store.db, engine.Postgresql)
+                store.db._pool.timeout = 0.2
+
+                def answers() -> bool:
+                    with suppress(LostStore, BusyStore):
+                        return store.small.setting("x") is None
+                    return False
+
+                cable.cut()
+                for _ in range(2):  # the first loses its connection, the second gets none
+                    with pytest.raises(LostStore):
+                        store.small.setting("x")
+                cable.mend()
+                until(answers)
 
     def test_report_only_seals(self, store: Store, caplog: pytest.LogCaptureFixture) -> None:
         """Other notices of the server are ignored."""
