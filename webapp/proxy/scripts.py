@@ -260,7 +260,7 @@ class Scripts:
         """Keep the active scripts of a session's branches, under the lock; the server reads the newest one."""
         active = self._active[name] = active[-BRANCHES:]
         stored = [{"version": one.version, "edits": one.edits, "ended": one.ended} for one in active]
-        last: dict[str, object] = {**stored[-1], "before": stored[:-1]} if stored else {}
+        last: dict[str, object] = {**stored[-1], "before": stored[:-1]} if stored else {"edits": {}}
         hints.write(name, hints.ACTIVE, last, self.folder)
 
 

@@ -181,3 +181,16 @@ class TestFilesOfAnEarlierVersion:
         outcome = reader.scripts.apply("s", request)
         assert (outcome.was_pruned, outcome.reason) == (known, "")
         assert (outcome.data is not None) == known
+
+
+class TestARefusedPrune:
+    """A prune whose result the provider refuses."""
+
+    def test_is_no_longer_noted_as_applied(self, reader: Reader) -> None:  # X13, X11
+        """The server reads the note to know for which context the usage of the next call is."""
+        request = body("a", "b", "c")
+        write_script("s", "v1", request.keys[1])
+        outcome = reader.scripts.apply("s", request)
+        assert hints.read("s", hints.ACTIVE, reader.scripts.folder)["edits"] != {}
+        reader.scripts.refused(outcome)
+        assert hints.read("s", hints.ACTIVE, reader.scripts.folder)["edits"] == {}

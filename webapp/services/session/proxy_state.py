@@ -69,31 +69,32 @@ def sends_pruned(state: ProxyState) -> bool:
     """Return whether the proxy sends the calls of a followed session pruned now.
 
     The transcript may say what a call used before the copy of the call is here; the proxy notes the script before it
-    sends the call. It keeps the script of a history that the agent has compacted since.
+    sends the call, and that there is none before it sends a refused call again. It keeps the script of a history that
+    the agent has compacted since.
     """
-    if state.applied or not state.name or not state.prunes:
+    if not state.name or not state.prunes:
         return state.applied
     version, has_edits = active_edits(state.name, hints.proxy_folder())
-    return has_edits and version != state.unapplied
+    return state.applied if has_edits is None else has_edits and version != state.unapplied
 
 
-def active_edits(name: str, folder: str) -> tuple[str, bool]:
-    """Return the version of the script of a session's last call, "" for none, and whether it has edits."""
+def active_edits(name: str, folder: str) -> tuple[str, bool | None]:
+    """Return the version of a session's active script, "" for none, and whether it has edits, None if unknown."""
     try:
         about = Path(hints.path(name, hints.ACTIVE, folder)).stat()
     except OSError:
-        return "", False
+        return "", None
     return _read_active(name, folder, about.st_mtime_ns, about.st_ino)
 
 
 @lru_cache(maxsize=256)
-def _read_active(name: str, folder: str, _written: int, _inode: int) -> tuple[str, bool]:
+def _read_active(name: str, folder: str, _written: int, _inode: int) -> tuple[str, bool | None]:
     """Read the active script of a session, once for each time it was written.
 
     The file also has the scripts of other branches, and can be megabytes long.
     """
     active = hints.read(name, hints.ACTIVE, folder)
-    return hints.text(active, "version"), bool(active.get("edits"))
+    return hints.text(active, "version"), bool(active["edits"]) if "edits" in active else None
 
 
 def sends_edited(source: str, session_id: str) -> bool:

@@ -63,7 +63,9 @@ class TestAHint:
         """The names in the agent's own prompt and reminders are none of the work."""
         listed = Message("user", (Text("Run /babysit-prs, then write to noreply@example.org"),), REMINDER)
         prompt = Message("system", (Text("Read skills/imagegen/SKILL.md, and wait 30000 ms."),))
-        app.ingest.append_records(session, entries(prompt, listed, user("Ship to ada@example.org"), start=100))
+        app.ingest.append_records(
+            session, entries(prompt, listed, user("Ship to ada@example.org"), start=100)
+        )
         survive = str(hint_of(app, session)["survive"])
         assert "ada@example.org" in survive
         assert "SKILL.md" not in survive

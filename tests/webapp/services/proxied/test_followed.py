@@ -514,6 +514,20 @@ class TestSentPruned:
         assert not any("set aside" in note for note in session(client)["notes"])
         assert session(client)["pruned"]["tokens"] == 703
 
+    def test_counts_a_call_whose_prune_was_refused_for_the_whole_context(
+        self, app: App, client: Client
+    ) -> None:  # X13, X11
+        """The transcript is read while the pruned call is tried, and again before the copy of the whole one comes."""
+        rows = list(written())
+        follow(app, iter(rows[:-2]))
+        take(client, [FIRST], "msg_1")
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        send_pruned()
+        app.ingest.append_records(NAME, rows[-2:-1])
+        hints.write(f"proxy-{NAME}", hints.ACTIVE, {"edits": {}}, hints.proxy_folder())
+        app.ingest.append_records(NAME, rows[-1:])
+        assert session(client)["agent"]["tokens"] == 5002
+
     def test_is_not_above_its_target_before_the_copy_of_a_pruned_call(
         self, app: App, client: Client
     ) -> None:  # X13, X16
