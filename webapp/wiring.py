@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scoring.models import find_model
 from webapp.app import App
 from webapp.bus import Bus
 from webapp.config import Config
-from webapp.errors import Conflict
+from webapp.errors import Conflict, ReadOnlyStore
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.queue import Queue
@@ -80,13 +81,20 @@ def environment_of(config: Config, store: Store, queue: Queue | None) -> Environ
 
 
 def identity_of(store: Store) -> str:
-    """Return the random name of a store, by which its workers find each other at the queue."""
-    with store.write():
-        name = store.small.setting(IDENTITY)
-        if not isinstance(name, str):
-            name = secrets.token_hex(8)
-            store.small.put_setting(IDENTITY, name)
-    return name
+    """Return the random name of a store, by which its workers find each other at the queue.
+
+    A worker also starts where nothing can be written; those of a store without a name then have nothing to tell.
+    """
+    name = store.small.setting(IDENTITY)
+    if isinstance(name, str):
+        return name
+    made = secrets.token_hex(8)
+    with suppress(ReadOnlyStore), store.write():
+        name = store.small.setting(IDENTITY)  # another worker may have been first
+        if isinstance(name, str):
+            return name
+        store.small.put_setting(IDENTITY, made)
+    return made
 
 
 def summary_writer(model: ModelClient, environment: Environment) -> SummaryWriter:
