@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -42,6 +42,8 @@ COPIED_BYTES = 32 * 1024 * 1024
 CODING = "content-encoding"
 # The statuses of a request whose content is refused; some providers with OpenAI's API have the second one.
 REFUSALS = (400, 422)
+# The words with which providers refuse a request as too long.
+_TOO_LONG = re.compile(r"prompt is too long|context[ _](?:length|window|size|limit)", re.IGNORECASE)
 
 
 @dataclass
@@ -183,20 +185,27 @@ class Relay:
     def _send(self, one: RelayedCall, call: Call) -> Answer:
         """Return the provider's answer. A pruned request that it rejects is sent again with its whole history.
 
-        If it rejects that too, the fault is the client's, and the prune is tried again with the next request.
+        If it rejects that too, the fault is the client's, and the prune is tried again with the next request. One that
+        it rejects as too long is sent again only with a prune that waited: its whole history would be longer.
 
         Raises:
             ProviderGone: there is no answer; the client's connection ends then too.
         """
         outcome = one.outcome
         answer = self._sent(one, call, outcome.data)
-        if outcome.data is None or answer.code not in REFUSALS:
+        if outcome.body is None or answer.code not in REFUSALS:
             return answer
         try:
             said = answer.read()[:500].decode("utf-8", "replace")
         except ProviderGone as gone:
+            if outcome.data is None:
+                raise
             said = str(gone)
             answer.close()
+        if _TOO_LONG.search(said):
+            return self._shortened(one, call, answer, said)
+        if outcome.data is None:
+            return answer
         answer = self._sent(one, call, self._scripts.whole(outcome))
         if answer.code in REFUSALS:
             reason = f"the provider refused this request, pruned and whole: {said}"
@@ -205,6 +214,25 @@ class Relay:
             reason = f"the provider refused the pruned request: {said}"
         one.outcome = Outcome(reason=reason, session=outcome.session)
         return answer
+
+    def _shortened(self, one: RelayedCall, call: Call, refusal: Answer, said: str) -> Answer:
+        """Return the answer to a request that was too long, sent with the prune that waits, otherwise its refusal.
+
+        Raises:
+            ProviderGone: there is no answer.
+        """
+        shorter = self._scripts.at_once(one.outcome)
+        if shorter is not None:
+            answer = self._sent(one, call, shorter.data)
+            if answer.code not in REFUSALS:
+                self._scripts.took(shorter)
+                one.outcome = shorter
+                return answer
+            answer.close()
+        elif one.outcome.data is not None:
+            reason = f"the provider refused the pruned request as too long: {said}"
+            one.outcome = replace(one.outcome, reason=reason)
+        return refusal
 
     def _sent(self, one: RelayedCall, call: Call, data: bytes | None) -> Answer:
         """Send a call with another body, or None for its own. Raises ProviderGone."""

@@ -49,8 +49,9 @@ class Active:
 class Outcome:
     """The edited request of a session; `data` is None for an unchanged one, with the `reason` if it was to be edited.
 
-    `version` names the script that was applied, "" for one without edits. `body` is the request, and `was_pruned` says
-    that an earlier request of its branch was sent pruned.
+    `version` names the script that was applied, "" for one without edits. `body` is the request if it was edited or a
+    script waits, and `was_pruned` says that an earlier request of its branch was sent pruned. `active` is what a
+    request that is sent with a waiting script makes active.
     """
 
     data: bytes | None = None
@@ -59,6 +60,7 @@ class Outcome:
     session: str = ""
     body: Body | None = None
     was_pruned: bool = False
+    active: Active | None = None
 
 
 class Scripts:
@@ -159,6 +161,42 @@ class Scripts:
                 kept.append(Active(OFF, {}, body.keys[body.asked]))
             self._keep(name, kept)
 
+    def at_once(self, outcome: Outcome) -> Outcome | None:
+        """Return a request with the script that waits for the end of its tool loop; None if none does.
+
+        Newer models, whose thoughts are tied to the history, take the loop without them, and older ones only with them.
+        """
+        name, body = outcome.session, outcome.body
+        if body is None or outcome.reason != WAITS:
+            return None
+        try:
+            version, edits, _ = self._wanted(name, self._script(self._file(name)))
+            thinking = body.fields["thinking"].value if "thinking" in body.fields else None
+            keeps = isinstance(thinking, dict) and thinking.get("type") == "enabled"
+            active = Active(version, edits, body.keys[body.asked if keeps else -1])
+            text = edited(body, edits, active.ended)
+        except Refused:
+            return None
+        if not edits or text is body.text:
+            return None
+        return Outcome(text.encode("utf-8"), version, "", name, body, outcome.was_pruned, active)
+
+    def took(self, outcome: Outcome) -> None:
+        """Keep the script of a request that the provider took although its tool loop runs."""
+        if outcome.active is not None and outcome.body is not None:
+            self._activate(outcome.session, outcome.active, _places(outcome.body))
+
+    def _activate(
+        self, name: str, active: Active, places: Mapping[str, int], *, deleted: bool = False
+    ) -> None:
+        """Make a script the active one of a branch; nothing is kept of what was said in a deleted session."""
+        with self._lock:
+            others = [one for one in self._active_of(name) if one.ended != active.ended]
+            others.sort(key=lambda one: one.ended not in places)  # those that it replaces go first
+            if deleted:
+                others = [replace(one, edits={}) for one in others]
+            self._keep(name, [*others, active])
+
     def _applied(self, name: str, script: Mapping[str, Any] | None, body: Body) -> Outcome:
         wanted, edits, reason = self._wanted(name, script)
         places = _places(body)
@@ -170,21 +208,17 @@ class Scripts:
         if active is None or active.version != wanted:
             if not body.is_thinking:
                 active = Active(wanted, edits, body.keys[body.asked])
-                with self._lock:
-                    others = [one for one in self._active_of(name) if one.ended != active.ended]
-                    others.sort(key=lambda one: one.ended not in places)  # those that it replaces go first
-                    if script is None:  # nothing is kept of what was said in a deleted session
-                        others = [replace(one, edits={}) for one in others]
-                    self._keep(name, [*others, active])
+                self._activate(name, active, places, deleted=script is None)
             elif reason == STOPPED:  # from the next request on
                 active = None
             else:
                 reason = reason or WAITS
+        waiting = body if reason == WAITS else None
         if active is None:
-            return Outcome(reason=reason, session=name)
+            return Outcome(reason=reason, session=name, body=waiting)
         text = edited(body, active.edits, active.ended)
         if text is body.text:
-            return Outcome(reason=reason, session=name)
+            return Outcome(reason=reason, session=name, body=waiting)
         version = active.version if active.edits else ""
         return Outcome(text.encode("utf-8"), version, reason, name, body, before is not None)
 

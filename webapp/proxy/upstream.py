@@ -218,7 +218,7 @@ class _HttpsPool(HTTPSConnectionPool):
 
 
 class Answer:
-    """An answer of a provider, which can be read once.
+    """An answer of a provider, which can be read once, or several times after `read`.
 
     Raises:
         ProviderGone: its transfer encoding is unknown.
@@ -226,6 +226,7 @@ class Answer:
 
     def __init__(self, response: urllib3.BaseHTTPResponse) -> None:
         self._response: Any = response
+        self._whole: bytes | None = None
         self.status = f"{response.status} {response.reason or ''}".rstrip() + ("" if response.reason else " ")
         self.code = response.status
         coding = response.headers.get("transfer-encoding", "").lower()
@@ -244,6 +245,9 @@ class Answer:
         Raises:
             ProviderGone: the body is incomplete.
         """
+        if self._whole is not None:
+            yield self._whole
+            return
         try:
             while data := self._response.read1(READ_BYTES, decode_content=False):
                 yield data
@@ -251,8 +255,9 @@ class Answer:
             raise ProviderGone(f"the answer broke off: {error}") from error
 
     def read(self) -> bytes:
-        """Return the whole body. Raises ProviderGone."""
-        return b"".join(self.chunks())
+        """Return the whole body, and keep it. Raises ProviderGone."""
+        self._whole = b"".join(self.chunks())
+        return self._whole
 
     def close(self) -> None:
         """Return the connection to the pool if everything was read, otherwise close it."""

@@ -22,6 +22,7 @@ from webapp.agents.hook_runtime import hints
 from webapp.commands.proxying import switch_pruning
 
 DEAD = "http://127.0.0.1:9"
+TOO_LONG = "prompt is too long: 7 tokens > 6 maximum"
 # Files of scripts that were damaged, or written by something else.
 DAMAGED = (
     "",
@@ -193,6 +194,43 @@ class TestAProviderThatRefuses:
         assert call(url, "wrong", [*LONG, user("e")]).status_code == 200
         provider.refuses = None
         assert sent(provider) == [LONG[0], LONG[3], user("e")]
+
+    def test_as_too_long_gets_no_longer_one(self, url: str, provider: Upstream) -> None:  # X13, P6
+        """The client gets that refusal, on which it may shorten its history, and the next request is pruned again."""
+        script("long", LONG, 1, 2)
+        provider.clear()
+        provider.refuses = lambda _: TOO_LONG
+        answer = call(url, "long", [*LONG, user("e")])
+        provider.refuses = None
+        assert (answer.status_code, answer.json()["error"]["message"]) == (400, TOO_LONG)
+        call(url, "long", [*LONG, user("e")])
+        assert [len(body["messages"]) for body in provider.bodies("/chat")] == [3, 3]
+
+    @pytest.mark.parametrize("mode", ["adaptive", "enabled"])
+    def test_a_running_loop_as_too_long_gets_the_waiting_prune(  # X13, P6
+        self, url: str, provider: Upstream, mode: str
+    ) -> None:
+        """Otherwise the loop could never end. Models with adaptive thinking take it without its thoughts."""
+        thought = {"type": "thinking", "thinking": "x", "signature": f"s-{mode}"}
+        tool = {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}
+        result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "o"}]}
+        loop = [*LONG, user("e"), {"role": "assistant", "content": [thought, tool]}, result]
+        kept = [LONG[0], LONG[3], user("e")]
+        provider.signatures[f"s-{mode}"] = _digest(kept)
+        blocks = [tool] if mode == "adaptive" else [thought, tool]
+        kept += [{"role": "assistant", "content": blocks}, result]
+        headers = {"x-api-key": "k", "x-coppice-session": f"loop-{mode}"}
+        script(f"loop-{mode}", LONG, 1, 2)
+        provider.clear()
+        provider.refuses = lambda body: TOO_LONG if len(body["messages"]) > 6 else None
+        for more in ([], [user("f")]):
+            body = {"model": "claude-x", "max_tokens": 9, "messages": [*loop, *more]}
+            body["thinking"] = {"type": mode}
+            answer = httpx.post(f"{url}/anthropic/v1/messages", json=body, headers=headers, timeout=60)
+            assert answer.status_code == 200
+            assert sent(provider) == [*kept, *more]
+        provider.refuses = None
+        assert [len(body["messages"]) for body in provider.bodies("/messages")] == [7, 5, 6]
 
 
 class TestUnchangedRequests:
