@@ -30,18 +30,18 @@ export function bars(session, cost = null) {
     <details class="bar-notes small muted">
       <summary>${noteWords(session, cost)}${cacheWords(session)}</summary>
       ${limitLine(session)} ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
-      ${agent && (session.proxy ? OBSERVED : FOLLOWED)}
+      ${agent && !session.proxy?.prunes && (session.proxy ? OBSERVED : FOLLOWED)}
     </details>
   </section>`;
 }
 
 /** The task type and the price of a call in one line, which opens to their details.
  * @param {Api.Session} session @param {Api.Cost | null} cost */
-function noteWords({ task_type, agent, pruned, cache }, cost) {
+function noteWords({ task_type, agent, pruned, cache, proxy }, cost) {
   const words = [
     `Task type: ${typeName(task_type.name)}`,
     cost?.per_call && `next call ${nextCall(cost, cache, (agent ?? pruned).certainty)}`,
-    agent && "prunes leave the agent's own context as it is",
+    agent && !proxy?.prunes && "prunes leave the agent's own context as it is",
   ];
   return words.filter(Boolean).join(" · ");
 }

@@ -67,6 +67,23 @@ describe("the bars", () => {
     const text = markup(bars(session({ agent, pruned: { ...pruned, regions } })));
     assert.match(text, /summary <b>0<\/b> <span>→ 1,234/);
   });
+  it("say that prunes leave the agent's context as it is, unless the proxy sends them", () => {
+    // X13
+    /** @param {boolean} prunes */
+    const through = (prunes) => ({
+      prunes,
+      applied: false,
+      reason: "",
+      subscription: false,
+      calls: 1,
+      pruned_calls: 0,
+      paid: null,
+      unpruned: null,
+    });
+    const untouched = /the agent's own context as it is|changes the pruned view only/;
+    assert.match(markup(bars(session({ agent, pruned, proxy: through(false) }))), untouched);
+    assert.doesNotMatch(markup(bars(session({ agent, pruned, proxy: through(true) }))), untouched);
+  });
   it("show what calls cost, and nothing where that is not known or nothing would be sent", () => {
     // X9
     assert.match(markup(bars(session({ agent, pruned }), cost)), /class="plain cost">Input of the next call/);

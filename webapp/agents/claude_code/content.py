@@ -59,6 +59,7 @@ _NOT_OWN = re.compile(
 )
 # The rules for a forked sub-agent, and the words before what it is to do.
 _FORK_RULES, _FORK_DIRECTIVE = "fork-boilerplate", "Your directive: "
+_UNSENT_MARKS = ("isVirtual", "isDisplayOnly", "isApiErrorMessage")
 _DRAWN_WITHIN = 400  # at most this many characters of terminal control precede the heading
 _RESULT_TYPES = ("tool_result", "mcp_tool_result")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -221,9 +222,9 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
 def is_unsent(row: dict[str, Any]) -> bool:
     """Return whether a row of a kind that is sent is only for the screen.
 
-    These are rows marked so, and the output of `/context`.
+    These are rows marked so, errors of the API, and the output of `/context`.
     """
-    if row.get("isVirtual") is True or row.get("isDisplayOnly") is True:
+    if any(row.get(mark) is True for mark in _UNSENT_MARKS):
         return True
     text = text_of(row.get("content")) or text_of(object_of(row.get("message")).get("content"))
     return text.startswith("<local-command-stdout>") and "Context Usage" in text[:_DRAWN_WITHIN]

@@ -4,9 +4,9 @@ One API call is several rows, one for each content block: they share `group`, ma
 repeat the call's usage. Rows that are not messages only link the tree of uuid and parentUuid; a row with a known uuid
 is a copy and adds nothing. `content` decides what is a message, `branches` which rows are live.
 
-Dropped, and counted: rows of API errors, and rows without any usage that no model wrote, that have no tool call and
-that are not marked as other than an error (the client's own words, which it sends: "No response requested."). Many
-gateways report no usage at all, also those that pass calls on to Claude.
+Dropped, and counted: rows without any usage that no model wrote, that have no tool call and that are not marked as
+other than an error of the API (the client's own words, which it sends: "No response requested."). Many gateways
+report no usage at all, also those that pass calls on to Claude.
 """
 
 from __future__ import annotations

@@ -95,8 +95,6 @@ def match_score(row: dict[str, Any]) -> int:
 
 def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str]) -> str | None:
     """Return why an assistant's row is not a message; None if it is one. `calls` had a message before."""
-    if row.get("isApiErrorMessage") is True:
-        return "API error message"
     usage = message.get("usage")
     if not isinstance(usage, dict) or usage_of(usage) is not None:
         return None

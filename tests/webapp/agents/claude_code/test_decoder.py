@@ -97,9 +97,9 @@ class TestOneCallInSeveralRows:
         assert json.loads(first.raw)["uuid"] == "a1"
 
     def test_counts_skipped_rows(self) -> None:
-        """Error rows and unknown types are counted by type, each with its line."""
+        """Unknown types are counted by type, each with its line."""
         unknown = of(Unknown, decoded(BEDS, claude_code.Decoder()))
-        assert unknown == [Unknown(19, "API error message"), Unknown(24, "wisdom")]
+        assert unknown == [Unknown(24, "wisdom")]
 
     def test_has_the_title_of_its_summary(self) -> None:
         """The user's first words are the title until a summary of this session comes."""
@@ -119,7 +119,6 @@ class TestDroppedRows:
             (None, {"type": "text", "text": "hm"}, {}, False),
             ("claude-opus-4-6", {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}, {}, True),
             ("glm-5", {"type": "text", "text": "hm"}, {}, True),
-            ("claude-opus-4-6", {"type": "text", "text": "x"}, {"isApiErrorMessage": True}, False),
         ],
     )
     def test_are_those_that_no_call_made(
@@ -137,6 +136,20 @@ class TestDroppedRows:
         )
         assert [e.usage for e in of(Entry, records)] == [None] * kept
         assert len(of(Unknown, records)) == (not kept)
+
+    def test_are_not_counted_if_they_are_errors_of_the_api(self) -> None:
+        """They are known, and never sent."""
+        message = {"id": "m", "model": "<synthetic>", "content": [{"type": "text", "text": "API Error: 529"}]}
+        row = {
+            "type": "assistant",
+            "uuid": "b",
+            "parentUuid": "a",
+            "message": message,
+            "isApiErrorMessage": True,
+        }
+        records = fed(claude_code.Decoder(), [user("a", None, "1"), row, user("c", "b", "2")])
+        assert [(e.source_id, e.parent) for e in of(Entry, records)] == [("a", None), ("c", "a")]
+        assert of(Unknown, records) == []
 
     def test_are_not_the_clients_own_words(self) -> None:
         """They are sent, and no model said them."""
