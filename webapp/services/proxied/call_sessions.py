@@ -72,8 +72,18 @@ class CallSessions:
             if own is not None and own.deleted_at is None:
                 self._followed.take_over(own, row, name)
             if read.succeeded and self._followed.is_side_request(row, read):
-                return self._make(f"{name or names_of(row.id)[0]}.{read.keys[0][:10]}", read, row.id)
+                return self._side_session(f"{name or names_of(row.id)[0]}.{read.keys[0][:10]}", row, read)
         return row
+
+    def _side_session(self, name: str, row: SessionRow, read: ReadCall) -> SessionRow | None:
+        """Return the sub-agent of a followed session that a side request is of, or the session made for it."""
+        below = self._followed.sub_agent_of(row, read)
+        if below is None:
+            return self._make(name, read, row.id)
+        own = self._store.sessions.live(name)
+        if own is not None:
+            self._followed.take_over(own, below, "")
+        return below
 
     def _make(self, session_id: str, read: ReadCall, parent: str | None = None) -> SessionRow | None:
         user, above = read.user, self._store.sessions.find(parent) if parent else None

@@ -122,14 +122,33 @@ class FollowedCalls:
         last = self._last(row)
         return bool(last) and not any(contents.has(message) for message in last)
 
+    def sub_agent_of(self, row: SessionRow, read: ReadCall) -> SessionRow | None:
+        """Return the sub-agent of a followed session that a call under the session's name belongs to, by its messages.
+
+        Older versions of Claude Code do not name the sub-agent in its calls.
+        """
+        answer = read.reply.messages if read.reply is not None else ()
+        contents = None
+        for name in reversed(self._store.sessions.children(row.id)[-LOOKED_AT:]):
+            below = self._followed(name, read.user)
+            if below is not None and below.deleted_at is None:
+                contents = contents or RequestContents.of([*read.items, *answer])
+                if contents.continues(self._last(below)):
+                    return below
+        return None
+
     # -- what a call adds
 
     def receive(self, row: SessionRow, name: str, read: ReadCall) -> int:
         """Keep what a call adds to its session; return 0, the number of messages that it adds."""
         link = self._linked(row.id)
         usage = usage_of(read.reply)
-        self._note(row.id, name or names_of(row.id)[0], read, usage)
-        if read.succeeded:
+        is_named = row.parent_id not in followed_ids(
+            name
+        )  # else by its parent's name, under which nothing is pruned
+        if is_named:
+            self._note(row.id, name or names_of(row.id)[0], read, usage)
+        if is_named and read.succeeded:
             answer = read.reply.messages if read.reply is not None else ()
             contents = RequestContents.of([*read.items, *answer])
             operations = Session.of(self._environment, self._store.sessions.get(row.id)).operations_version

@@ -323,6 +323,30 @@ class TestOneSession:
         assert take(client, LATER, "msg_3", **own)["session_id"] == "own"
         assert sorted(listed(client)) == sorted([NAME, "own"])
 
+    def test_is_that_of_a_sub_agent_that_its_calls_do_not_name(self, app: App, client: Client) -> None:  # X13
+        """Its messages show whose call it is; the session made before its transcript was read is merged into it."""
+        follow(app)
+        take(client, HISTORY)
+        asked = "Count the files of the folder and report their number."
+        request = [{"role": "user", "content": asked}]
+        tools = [{"name": "Bash", "input_schema": {"type": "object"}}]
+        take(client, request, "msg_s", tools=tools)
+        below = f"{NAME}.agent-a1"
+        said = Message("assistant", (Text(SAID),))
+        rows = [
+            Entry(Message("user", (Text(asked),)), "s1", at=NOW),
+            Entry(said, "s2", at=NOW, usage=Usage(5_000, 2), call_key="msg_s:req_s"),
+        ]
+        app.ingest.ensure(below, "claude-code", parent_id=NAME)
+        app.ingest.append_records(below, rows)
+        found = take(client, request, "msg_s", tools=tools)
+        assert found["session_id"] == below
+        assert sorted(listed(client)) == [NAME, below]
+        assert session(client)["proxy"]["calls"] == 1
+        key = app.store.sessions.get(below).key
+        assert [call.output_tokens for call in app.store.usage.calls(key)] == [250]
+        assert app.sessions.get(below).proxy is None
+
 
 def script() -> Any:
     """Return the edit script of the session; {} for none."""
