@@ -8,9 +8,8 @@ little to a reader, and the mark for missing lines costs about as much.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from operator import itemgetter, sub, truediv
 
 from scoring.history import MARK_CHARS, TAIL, Row, Rows
@@ -145,9 +144,10 @@ def densest_first(rates: Mapping[int, Sequence[float]]) -> Iterator[tuple[int, i
     Among equal rates the order is that of the rows. `rates` are those of the rows of each message's output.
     """
     every = list(chain.from_iterable(rates.values()))
-    positions, starts = list(rates), [0, *accumulate(map(len, rates.values()))]
-    for number in sorted(range(len(every)), key=every.__getitem__, reverse=True):
-        if every[number] <= NOTHING:
+    sizes = list(map(len, rates.values()))
+    positions = list(chain.from_iterable(map(repeat, rates, sizes)))
+    rows = list(chain.from_iterable(map(range, sizes)))
+    for place in sorted(range(len(every)), key=every.__getitem__, reverse=True):
+        if every[place] <= NOTHING:
             break
-        place = bisect_right(starts, number) - 1
-        yield positions[place], number - starts[place]
+        yield positions[place], rows[place]
