@@ -35,7 +35,7 @@ class SummaryPanel extends ReadingElement {
     this.actions({
       summarize: () =>
         this.#status?.running ||
-        this.#status?.nothing ||
+        this.#status?.nothing_to_summarise ||
         this.#act(api.summarize(this.sessionId), "Could not summarise"),
       "cancel-summary": () => this.#act(api.cancelSummary(this.sessionId), "Could not stop the summary"),
       expand: (target) =>
@@ -111,7 +111,15 @@ const agentsOwn = ({ number: at, tokens }, certainty) => html`<p class="small">
 
 /** @param {Api.Status} status @param {string} certainty of a part of the context */
 function statusOf(status, certainty) {
-  const { made, last_summary, agent_summary, triggers, line, running, nothing } = status;
+  const {
+    made,
+    last_summary,
+    agent_summary,
+    triggers,
+    line,
+    running,
+    nothing_to_summarise: nothing,
+  } = status;
   const since = agent_summary
     ? html`Since the agent's compaction, ${agoTime(agent_summary.at)}`
     : last_summary

@@ -318,8 +318,8 @@ declare namespace Api {
     copies: Copy[]; as_of: string;
   }
   interface Status {
-    triggers: Trigger[]; due: Due; running: boolean; nothing: string; auto_summarize: boolean; made: string;
-    last_summary: LastSummary | null; agent_summary: AgentSummary | null; tool_tokens: number;
+    triggers: Trigger[]; due: Due; running: boolean; nothing_to_summarise: string; auto_summarize: boolean;
+    made: string; last_summary: LastSummary | null; agent_summary: AgentSummary | null; tool_tokens: number;
     tool_count: number | null; unseen_tokens: number; available: number; line: string; show_line: boolean;
   }
   interface StoredPosition { key: string; position: Record<string, unknown>; }

@@ -205,7 +205,7 @@ class Status:
     due: Due
     running: bool
     """True while a summary is being made."""
-    nothing: str
+    nothing_to_summarise: str
     """The reason why there is nothing to summarise now; empty if older messages than the newest ones are there."""
     auto_summarize: bool
     made: str

@@ -53,7 +53,7 @@ class StatusService:
             triggers=[_trigger(bar) for bar in bars(sizes, rules)],
             due=Due(cause=now_due.cause, reason=now_due.reason),
             running=self._background.running(session_id),
-            nothing="" if spoken > rules.min_recent_messages else NOTHING_NEW,
+            nothing_to_summarise="" if spoken > rules.min_recent_messages else NOTHING_NEW,
             auto_summarize=rules.auto_summarize,
             made=_made(rules, session.automatic),
             last_summary=_last_summary(session, max(rows, key=lambda one: one.at, default=None)),

@@ -110,13 +110,13 @@ class TestStatus:
     def test_says_when_there_is_nothing_to_summarise(self, app: App) -> None:  # S7
         """A summary never covers the six newest messages; system messages and summaries are no messages to cover."""
         session = managed(app, wire("system", "be brief"), *[wire("user", "hi " * 40)] * 6)
-        assert app.status.of(session).nothing == NOTHING_NEW
+        assert app.status.of(session).nothing_to_summarise == NOTHING_NEW
         with pytest.raises(Conflict, match=NOTHING_NEW):
             app.summarising.summarise(session)
         app.ingest.append_messages(session, [wire("user", "one more " * 40)] * 4)
-        assert app.status.of(session).nothing == ""
+        assert app.status.of(session).nothing_to_summarise == ""
         app.summarising.summarise(session)
-        assert app.status.of(session).nothing == NOTHING_NEW
+        assert app.status.of(session).nothing_to_summarise == NOTHING_NEW
 
     def test_names_the_agents_own_summary(self, app: App) -> None:  # S7
         """It counts from the agent's compaction until one of our summaries covers that."""
