@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from math import ceil
 from typing import NamedTuple
@@ -191,7 +192,7 @@ class Offers:
             add = sum(map(worth, new))
             if add <= 0.0:
                 continue
-            block, price = output.block(row, own, rates[position])
+            block, price = output.block(row, own, rates[position].__getitem__)
             if cost + price + len(outputs) > room:
                 continue
             if len(block) > 1:
@@ -242,7 +243,7 @@ class Offers:
                 continue
             if self.coverage.gain(output.mentions_of(row)) <= NOTHING:
                 continue
-            block, price = output.block(row, kept, output.rates(left))
+            block, price = output.block(row, kept, partial(output.rate, left))
             cost = ceil(price)
             if cost > room or tokens + cost >= self._tokens[position]:
                 continue

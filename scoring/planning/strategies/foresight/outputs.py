@@ -8,7 +8,7 @@ little to a reader, and the mark for missing lines costs about as much.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
 from operator import itemgetter, sub, truediv
 
@@ -53,19 +53,23 @@ class Output:
         upto = self._at(list(accumulate(map(left.__getitem__, self._mentions), initial=0.0)))
         return list(map(truediv, map(sub, upto[1:], upto), self.prices))
 
+    def rate(self, left: Sequence[float], row: int) -> float:
+        """Return the remaining worth of one row per token."""
+        return sum(map(left.__getitem__, self.mentions_of(row))) / self.prices[row]
+
     def least(self, row: int) -> float:
         """Return the least that a row can cost: as if it closed a gap."""
         return self.prices[row] - self.mark
 
     def block(
-        self, row: int, taken: Collection[int], rates: Sequence[float]
+        self, row: int, taken: Collection[int], rate: Callable[[int], float]
     ) -> tuple[tuple[int, ...], float]:
         """Return the rows that are added with a row to those taken, and their cost.
 
-        They are its block after the headings without which it could belong to something else. `rates` are the rates of
-        all rows.
+        They are its block after the headings without which it could belong to something else. `rate` returns the rate
+        of a row.
         """
-        rows, price = self._block(row, taken, rates)
+        rows, price = self._block(row, taken, rate)
         if not self._headings:
             return rows, price
         there = {*taken, *rows}
@@ -79,7 +83,7 @@ class Output:
         return (*missing, *rows), price + sum([self.prices[head] + self.mark for head in missing])
 
     def _block(
-        self, row: int, taken: Collection[int], rates: Sequence[float]
+        self, row: int, taken: Collection[int], rate: Callable[[int], float]
     ) -> tuple[tuple[int, ...], float]:
         """Return a row with the neighbour or the parts of its line that it needs, and their cost."""
         lines, pieces, price = self._lines, self._pieces, self.prices[row]
@@ -95,7 +99,7 @@ class Output:
         if not before and not after:
             return (row,), price + self.mark
         other = row + 1 if after else row - 1
-        if before and after and rates[row - 1] > rates[other] + NOTHING:
+        if before and after and rate(row - 1) > rate(other) + NOTHING:
             other = row - 1
         return (row, other), price + self.prices[other] + self.mark
 

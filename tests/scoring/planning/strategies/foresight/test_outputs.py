@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from functools import partial
+
+import pytest
 
 from scoring.history import Row, content_of
 from scoring.planning.strategies.foresight.outputs import Output, densest_first
@@ -18,6 +21,7 @@ class TestOutput:
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
         left = [0.0, 0, 0, 2.0, 0, 1.0]
         assert list(densest_first({7: output.rates(left)})) == [(7, 2), (7, 0)]
+        assert [output.rate(left, row) for row in range(3)] == pytest.approx(output.rates(left))
         left[3] = 0.0
         both = {7: output.rates(left), 9: output.rates(left)}
         assert list(densest_first(both)) == [(7, 0), (9, 0), (7, 2), (9, 2)]
@@ -34,10 +38,10 @@ class TestOutput:
         text = "\n".join(f"line_{n} of them" for n in range(9))
         content = content_of(text, [text])
         output = Output(content.rows, array("I", range(len(content.names.split("\n")))), 0.25)
-        rates = output.rates([1.0] * 9)
-        assert set(output.block(4, set(), rates)[0]) == {4, 5}
-        assert output.block(4, {5}, rates)[0] == (4,)
-        assert output.least(4) == output.block(4, {3, 5}, rates)[1] < output.block(4, {5}, rates)[1]
+        rate = partial(output.rate, [1.0] * 9)
+        assert set(output.block(4, set(), rate)[0]) == {4, 5}
+        assert output.block(4, {5}, rate)[0] == (4,)
+        assert output.least(4) == output.block(4, {3, 5}, rate)[1] < output.block(4, {5}, rate)[1]
         assert output.priced({4, 5}) < output.priced({4, 6})
 
     def test_brings_the_headings_that_a_row_needs(self) -> None:  # X23
@@ -45,9 +49,9 @@ class TestOutput:
         text = "a:\n  db:\n    host: pg_one\n    pool: 1\nb:\n  db:\n    host: pg_two\n    pool: 2"
         content = content_of(text, [text])
         output = Output(content.rows, array("I", range(len(content.names.split("\n")))), 0.25)
-        rates = output.rates([1.0] * 2)
-        assert output.block(6, set(), rates)[0] == (5, 4, 6, 7)
-        assert output.block(6, {4, 5}, rates)[0] == (6,)
-        alone, headed = output.block(7, {4, 5, 6}, rates)[1], output.block(7, {6}, rates)[1]
+        rate = partial(output.rate, [1.0] * 2)
+        assert output.block(6, set(), rate)[0] == (5, 4, 6, 7)
+        assert output.block(6, {4, 5}, rate)[0] == (6,)
+        alone, headed = output.block(7, {4, 5, 6}, rate)[1], output.block(7, {6}, rate)[1]
         assert headed == alone + output.prices[4] + output.prices[5] + 2 * output.mark
         assert [row for row in range(8) if output.is_heading(row)] == [0, 1, 4, 5]
