@@ -97,9 +97,9 @@ const fold = (id, quiet, folded) =>
 
 /** The line below a session's title. @param {Api.Session} session */
 function about(session) {
-  const agent = session.agent_type ? ` ${session.agent_type}` : "";
+  const started = `sub-agent ${session.agent_type ?? ""}`.replace(/ (sub-agent)?$/, "");
   const own = session.parent_id ? `${session.source_label} fork` : session.source_label;
-  const kind = startedBy(session) ? `sub-agent${agent}` : own;
+  const kind = startedBy(session) ? started : own;
   const model = session.messages === 0 ? "no messages yet" : session.model || "unknown model";
   const lost = session.malformed;
   const folder = fileName(session.cwd);

@@ -36,6 +36,10 @@ describe("a session's row", () => {
       /└.*sub-agent explore/s,
     );
   });
+  it("says once that it is a sub-agent of no known type", () => {
+    for (const agent_type of [null, "sub-agent"])
+      assert.match(markup(sessionRow(row(session({ parent_id: "p", agent_type }), 1))), / · sub-agent</);
+  });
   it("names a fork as one, not as a sub-agent", () => {
     const fork = session({ parent_id: "p", agent_type: "fork", source_label: "pi" });
     assert.match(markup(sessionRow(row(fork, 0))), / · pi fork/);

@@ -19,7 +19,14 @@ from pydantic import TypeAdapter
 from scoring.errors import json_string
 from scoring.messages import Message
 from webapp.agents.gemini_cli.files import cwd_of
-from webapp.agents.gemini_cli.items import is_summary, kind_of, messages_of, unread, usage_of
+from webapp.agents.gemini_cli.items import (
+    is_summary,
+    kind_of,
+    messages_of,
+    unread,
+    usage_of,
+    without_loaded,
+)
 from webapp.agents.reading.content import Content
 from webapp.agents.reading.finding import read_file, reason_of
 from webapp.agents.reading.json_elements import read_object
@@ -54,10 +61,14 @@ MAX_DOCUMENT = 64 << 20
 
 @dataclass(frozen=True)
 class _State(HistoryState):
-    """`look` are the size and time of the document, `answered` the records with the results of calls."""
+    """`look` are the size and time of the document, `answered` the records with the results of calls.
+
+    `reports` is True for a sub-agent, whose summary is its report to the agent that started it.
+    """
 
     look: list[int] = field(default_factory=list)
     answered: dict[str, str] = field(default_factory=dict)
+    reports: bool = False
 
 
 _STATE = TypeAdapter(_State)
@@ -78,7 +89,7 @@ class Decoder:
 
     def __init__(self, state: dict[str, Any] | None = None, cwd: str | None = None) -> None:
         state = {} if state is None else state
-        self._cwd = cwd
+        self._cwd, self._state = cwd, state
         self._history, self._meta = History(state), KnownMeta(state.setdefault("facts", {}))
         # The record with the results of each call, since the last record that has the call.
         self._answered: dict[str, str] = state.setdefault("answered", {})
@@ -123,7 +134,8 @@ class Decoder:
         """Yield the facts about the session that are new."""
         folders = [f for f in list_of(about.get("directories")) if isinstance(f, str)]
         model = None if self._meta.model else optional(object_of(about.get("meta")).get("model"))
-        title = short_title(text_of(about.get("summary")))
+        self._state["reports"] = self._state.get("reports", False) or about.get("kind") == "subagent"
+        title = "" if self._state["reports"] else short_title(text_of(about.get("summary")))
         yield from self._meta.changed(cwd=next(iter(folders), self._cwd), model=model, title=title)
 
     def _rewind(self, line_no: int, target: Any) -> Iterator[Record]:
@@ -162,7 +174,7 @@ class Decoder:
             yield found
             if isinstance(found, Entry):
                 yield from self._meta.changed(model=found.model)
-                yield from self._meta.first_words(found.own_words)
+                yield from self._meta.first_words(without_loaded(found.own_words or ""))
 
     def _replace(self, messages: list[Any], line_no: int | None, at: datetime | None) -> Iterator[Record]:
         """Yield the changes by a whole list of messages; one that begins with a new summary is a compaction."""

@@ -34,6 +34,7 @@ _FIRST_WORDS = (
     "<hook_context>",
     "This is the Gemini CLI. We are setting up the context",
 )
+_LOADED_END = "</loaded_context>"
 
 
 def match_score(row: dict[str, Any]) -> int:
@@ -141,6 +142,11 @@ def is_summary(record: dict[str, Any]) -> bool:
     parts = content if isinstance(content, list) else [content]
     text = "".join(part if isinstance(part, str) else text_of(object_of(part).get("text")) for part in parts)
     return "<state_snapshot>" in text and "</state_snapshot>" in text
+
+
+def without_loaded(words: str) -> str:
+    """Return the task of a sub-agent without the files and instructions that the agent loads before it."""
+    return words.partition(_LOADED_END)[2].strip() or words
 
 
 def unread(record: dict[str, Any]) -> Iterator[str]:

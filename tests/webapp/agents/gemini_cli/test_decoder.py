@@ -186,6 +186,14 @@ class TestHistories:
         (rewind,) = fed(decoder, [{"$set": {"messages": kept[:2]}}])
         assert isinstance(rewind, Rewind)
 
+    def test_of_a_sub_agent_have_its_task_as_title(self) -> None:
+        """Its summary is its report, often as JSON, and what the agent loads stands before its task."""
+        loaded = {"text": "<loaded_context>\nBe brief.\n</loaded_context>"}
+        begun = {"sessionId": "s", "kind": "subagent"}
+        asked = {"id": "u", "type": "user", "content": [loaded, {"text": "Find the beds."}]}
+        records = fed(Decoder(), [begun, asked, {"$set": {"summary": '{"found": []}'}}])
+        assert [one.title for one in of(Meta, records) if one.title] == ["Find the beds."]
+
     def test_send_files_in_notices(self) -> None:
         """A file that a tool read can be recorded as a notice, and nobody wrote it."""
         notice = {"id": "n", "type": "info", "content": [PICTURE]}
