@@ -21,7 +21,7 @@ from webapp.access.gate import Gate, may_change, role_refusal
 from webapp.access.identity import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
-from webapp.errors import Forbidden, NotFound, is_failure, to_json
+from webapp.errors import Forbidden, NotFound, StoreError, is_failure, to_json
 from webapp.events import Event, ModelsChanged, SettingsChanged
 from webapp.live.admission import Admission
 from webapp.live.broadcaster import Broadcaster
@@ -108,6 +108,8 @@ class Gateway:
             disconnect_silent(self.socketio.server)
             disconnect_laggards(self.socketio.server)
             disconnect_revoked(self.socketio.server, self.gate)
+        except StoreError as error:
+            log.warning("cannot check which pages still have access, trying again: %s", error)
         except Exception:
             log.exception("cannot disconnect pages that do not answer, lag or have no access any more")
 

@@ -17,7 +17,7 @@ from tests.servers import Server
 from tests.waiting import PATIENCE, until
 from webapp.app import App
 from webapp.bodies import SessionChange
-from webapp.errors import BusyStore
+from webapp.errors import BusyStore, LostStore
 from webapp.events import (
     ContextPruned,
     Event,
@@ -27,6 +27,7 @@ from webapp.events import (
     SessionUpdated,
     SettingsChanged,
 )
+from webapp.live import gateway as gateway_module
 from webapp.live.disconnecting import LAG_LIMIT
 from webapp.live.gateway import Gateway
 from webapp.live.throttle import RATE
@@ -448,3 +449,21 @@ class TestOverTheWire:
         assert gone.wait(PATIENCE)
         # To end a thread of Engine.IO's that watches clients fails while it starts.
         assert gateway.socketio.server.eio.service_task_handle is None
+
+
+class TestAccess:
+    """The check every second which pages still have access."""
+
+    def test_that_cannot_be_made_is_a_line_in_the_log(
+        self, gateway: Gateway, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """While the store is away, the log has its reason and no traceback."""
+
+        def fail(*_: object) -> None:
+            raise LostStore("the store is away")
+
+        monkeypatch.setattr(gateway_module, "disconnect_revoked", fail)
+        with caplog.at_level("WARNING"):
+            gateway._disconnect_unwanted()
+        said = {(one.getMessage().rpartition(": ")[2], one.exc_info) for one in caplog.records}
+        assert said == {("the store is away", None)}
