@@ -12,7 +12,7 @@ from scoring.formats import system_text
 from scoring.messages import Message, Text
 from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
-from webapp.services.proxied.keys import AGAIN, ANSWERED, is_reference, without_repetition
+from webapp.services.proxied.keys import AGAIN, ANSWERED, is_compaction, is_reference, without_repetition
 from webapp.services.proxied.read_calls import ReadCall, message_of, texts_of, usage_of, words_of
 from webapp.services.session.codec import read_json
 from webapp.services.session.environment import Environment
@@ -130,16 +130,22 @@ class CallRecords:
         if read.reply is None:
             return []
         before, records = read.keys[-1], list[Record]()
+        input_end: str | None = before
         for key, item in zip(read.reply_keys, read.reply.messages, strict=True):
             message = message_of(item, read.protocol.format)
             if message is not None:
+                if is_compaction(item):
+                    kept = (self._prompt,) if self._prompt else ()
+                    name = f"{read.keys[-1]}{ANSWERED}compaction:{self._row.version}"
+                    records.append(Compaction(self._at, "by its provider", None, name, kept=kept))
+                    input_end = None  # what was asked is not in the context any more
                 name = self._next_id(key) if key in self._known else key
                 records.append(Entry(message, name, before, at=self._at, model=read.model))
                 before = name
         usage = usage_of(read.reply, [one.message for one in records if isinstance(one, Entry)])
         if usage is not None:
             call = read.reply.call or f"{before}@{read.call.at}"
-            records.append(UsageReport(usage, self._at, call, read.model, input_end=read.keys[-1]))
+            records.append(UsageReport(usage, self._at, call, read.model, input_end=input_end))
         return records
 
 

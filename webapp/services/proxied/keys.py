@@ -165,6 +165,18 @@ def is_reference(item: Any) -> bool:
     return item.get("type") in (None, _REFERENCE)
 
 
+def is_compaction(item: Mapping[str, Any]) -> bool:
+    """Return whether the provider reads nothing of a conversation that comes before an answer or item."""
+    content = item.get("content")
+    blocks = [item, *(content if isinstance(content, list) else ())]
+    return any(
+        isinstance(one, dict)
+        and one.get("type") == "compaction"
+        and bool(one.get("content") or one.get("encrypted_content"))  # a failed one is empty
+        for one in blocks
+    )
+
+
 def _essence(item: Any) -> Any:
     """Return what identifies a message.
 

@@ -290,6 +290,42 @@ def claude(client: Client, messages: list[Any], *blocks: Any) -> None:
     hand_over(client, "/v1/messages", asked, answer, "", provider="anthropic")
 
 
+class TestACompactionByTheProvider:
+    """An answer that holds a summary of all before it: the provider reads nothing of that any more."""
+
+    def test_leaves_only_the_answer_in_the_context(self, client: Client) -> None:  # X13, S1
+        """The client goes on sending everything. The usage counts what is left."""
+        summary = {"type": "compaction", "content": "They said a."}
+        answer = [summary, {"type": "text", "text": "Yes."}]
+        claude(client, [user("a")], {"type": "text", "text": "To a"})
+        claude(client, [user("a"), said("To a"), user("b")], *answer)
+        [one] = client.get("/api/sessions").get_json()["sessions"]
+        assert context(client, one["id"]) == ["They said a.\nYes."]
+        assert (one["agent"]["tokens"], one["agent"]["certainty"]) == (110, "exact")
+        before = [user("a"), said("To a"), user("b"), {"role": "assistant", "content": answer}]
+        claude(client, [*before, user("c")], {"type": "text", "text": "To c"})
+        assert context(client, one["id"]) == ["They said a.\nYes.", "c", "To c"]
+        operations = client.get(f"/api/sessions/{one['id']}/operations").get_json()["operations"]
+        assert [operation["kind"] for operation in operations] == ["compaction"]
+
+    def test_that_failed_changes_nothing(self, client: Client) -> None:  # X13
+        """It has no summary."""
+        claude(client, [user("a")], {"type": "compaction", "content": None}, {"type": "text", "text": "To a"})
+        [one] = client.get("/api/sessions").get_json()["sessions"]
+        assert (one["operations"], one["agent"]["messages"]) == (0, 2)
+
+    def test_is_an_item_of_responses(self, client: Client) -> None:  # X13
+        """Its summary is encrypted."""
+        respond(client, "a", "r1")
+        item = {"type": "compaction", "id": "cmp_1", "encrypted_content": "x"}
+        usage = {"input_tokens": 30, "output_tokens": 10}
+        document = {"id": "r2", "model": "gpt-5.1", "status": "completed", "output": [item], "usage": usage}
+        asked = {"model": "gpt-5.1", "input": "b", "previous_response_id": "r1"}
+        hand_over(client, "/v1/responses", asked, document, "proxy-s", at=1_780_000_000_009)
+        respond(client, "c", "r3", "r2")
+        assert context(client) == ["", "c", "To c"]
+
+
 class TestTwoAgentsWithoutNames:
     """Agents whose first prompts are the same, told apart by their answers."""
 
