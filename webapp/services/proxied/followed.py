@@ -125,7 +125,7 @@ class FollowedCalls:
     def sub_agent_of(self, row: SessionRow, read: ReadCall) -> SessionRow | None:
         """Return the sub-agent of a followed session that a call under the session's name belongs to, by its messages.
 
-        Older versions of Claude Code do not name the sub-agent in its calls.
+        Some agents do not name the sub-agent in its calls.
         """
         answer = read.reply.messages if read.reply is not None else ()
         contents = None
