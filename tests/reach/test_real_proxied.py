@@ -17,6 +17,8 @@ from tests.servers import Server, running_server
 from tests.waiting import until
 from tests.webapp.proxy.conftest import running_proxy
 from webapp.agents.hook_runtime import hints
+from webapp.bodies import PruneBody, SessionChange
+from webapp.services.session.session import Session
 
 pytestmark = pytest.mark.skipif(
     not PROGRAMS.is_dir(),
@@ -101,7 +103,7 @@ class TestThroughTheProxy:
 def test_followed_and_proxied_is_one_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream, source: str
 ) -> None:  # X13
-    """The text is the transcript's, the usage of each call the provider's."""
+    """The text is the transcript's, the usage of each call the provider's; a prune reaches the very next call."""
     monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
     home = tmp_path / "agent"
     home.mkdir()
@@ -128,3 +130,12 @@ def test_followed_and_proxied_is_one_session(
         until(lambda: server.app.store.usage.calls(key)[-1].input_tokens == upstream.usages[-1][0])
         alone = [one.id for one in server.app.sessions.list() if one.parent_id is None]
         assert alone == [own]
+        before, name = size(machine), Session.load(server.app.environment, own).state.proxy.name
+        server.app.sessions.patch(own, SessionChange(proxy_prunes=True))
+        tokens = server.app.sessions.get(own).pruned.tokens
+        server.app.prunes.apply(own, PruneBody(max_tokens=tokens - 3_000))
+        until(lambda: hints.read(name, hints.EDITS, hints.proxy_folder()).get("edits"))
+        upstream.clear()
+        machine.run(*ASK[source]("Go on", own))
+        assert upstream.refused == []
+        assert size(machine) < before
