@@ -22,7 +22,7 @@ from scoring.tokens.counting import (
 )
 from scoring.tokens.families import FAMILIES, OTHER, Family
 from scoring.tokens.overheads import Overheads, Traits, expected
-from scoring.tokens.reports import STEADY_SHARE, InputReport, judge_report
+from scoring.tokens.reports import LOST_FALL, STEADY_SHARE, InputReport, judge_report
 from scoring.tokens.sums import RUNS, Run, is_sum, unseen_of_sums
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "FOUR_CHARACTERS",
     "GREATEST_FACTOR",
     "LEAST_FACTOR",
+    "LOST_FALL",
     "OTHER",
     "RUNS",
     "STEADY_SHARE",

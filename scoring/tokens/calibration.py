@@ -283,6 +283,11 @@ def after_clearing(calibration: Calibration, tokens: int) -> Calibration:
     )
 
 
+def after_less_unseen(calibration: Calibration, tokens: int) -> Calibration:
+    """Return the calibration after the part of every call that is outside the transcript became smaller."""
+    return replace(calibration, unseen=max(0, calibration.unseen - tokens))
+
+
 def total(calibration: Calibration, estimate: int) -> tuple[int, Certainty]:
     """Return the size of a context with an estimate of `estimate` tokens, and the certainty of that size."""
     tokens = max(0, round(size(calibration, estimate)))

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from scoring.messages import Media, Message, Reasoning
 from scoring.models import largest_call
-from scoring.tokens import STEADY_SHARE, InputReport, calibration, judge_report, part_tokens
+from scoring.tokens import LOST_FALL, STEADY_SHARE, InputReport, calibration, judge_report, part_tokens
 from webapp.agents import AGENTS
 from webapp.agents.records import Usage, UsageReport
+from webapp.services.session.prompt_cache import prompt_cache
 from webapp.services.session.proxy_state import sends_older_edits
 from webapp.services.session.session import Session
 from webapp.services.session.times import latest, to_ms
@@ -71,6 +72,7 @@ class CallReports:
         row = self._call_row(call.key, call.at, call.model, usage, estimated)
         self.calls[call.key] = self.calls.get(call.key, row).merged(row)
         state.awaiting = False
+        has_new_beginning = self._has_new_beginning(call)
         self._bill(call)
         self._row.window = usage.window or self._row.window
         sent = usage.sent_tokens
@@ -102,6 +104,9 @@ class CallReports:
         if sent > state.largest:
             state.largest, state.largest_at = sent, call.at or self._now
         self._observe(call, learns=judgement == "fits")
+        if judgement != "fits" and has_new_beginning:
+            state.calibration = calibration.after_less_unseen(state.calibration, behind)
+            judgement = "fits"
         if self._row.source in AGENTS:
             lost = LostInput(call.no, behind, real, judgement == "fell", call.at, before_call.factor)
             self._note_lost(call.key, lost if judgement != "fits" else None)
@@ -110,6 +115,19 @@ class CallReports:
     def _sends_older_edits(self) -> bool:
         sends_edited = self._session.agent is None
         return sends_edited and sends_older_edits(self._row.source, self._row.id, self._state.proxy)
+
+    def _has_new_beginning(self, call: ReportedCall) -> bool:
+        """Return whether a call wrote the system prompt and the tools to the cache again, although it was warm.
+
+        They have changed, as where an agent goes on with other tools; nothing need have left the conversation.
+        """
+        state, usage = self._state, call.usage
+        if not usage.cache_write_tokens or usage.cached_tokens >= state.calibration.unseen - LOST_FALL:
+            return False
+        if call.key == state.calibration.call:  # as its first report was judged
+            return call.key != state.cleared_call and self.lost.get(call.key) is None
+        cache = prompt_cache(state, self._session.model_row, call.at or self._now)
+        return cache is not None and not cache.cold
 
     def add_apart(self, report: UsageReport) -> None:
         """Add the price of a call that is no part of the conversation; a repeated report changes nothing."""

@@ -143,9 +143,8 @@ class FollowedCalls:
         """Keep what a call adds to its session; return 0, the number of messages that it adds."""
         link = self._linked(row.id)
         usage = usage_of(read.reply)
-        is_named = row.parent_id not in followed_ids(
-            name
-        )  # else by its parent's name, under which nothing is pruned
+        # A call by its parent's name is not sent pruned.
+        is_named = row.parent_id not in followed_ids(name)
         if is_named:
             self._note(row.id, name or names_of(row.id)[0], read, usage)
         if is_named and read.succeeded:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from tests.webapp.building import call, entry, followed, result, said, usage, user
-from webapp.agents.records import Cleared, Record
+from webapp.agents.records import Cleared, Entry, Record, Usage
 from webapp.app import App
 from webapp.bodies import MessagesQuery
 from webapp.errors import Conflict
@@ -57,6 +60,34 @@ class TestAClearing:
         assert "(Bash)" in mark.label
         [operation] = app.operations.list("s")
         assert (operation.kind, operation.actor, operation.undoable) == ("clearing", "agent", False)
+
+    @pytest.mark.parametrize(
+        ("minutes", "read", "kinds"),
+        [(1, 0, []), (1, 15_000, []), (1, 21_500, ["clearing"]), (60, 0, ["clearing"])],
+    )
+    def test_is_not_that_of_tools_which_an_agent_lacks_now(
+        self, app: App, minutes: int, read: int, kinds: list[str]
+    ) -> None:  # X24
+        """A warm cache that is not read from its beginning shows that the tools have changed, not the conversation."""
+        records = working(6, 20_000)
+        for n, record in enumerate(records):
+            if isinstance(record, Entry) and record.usage is not None:
+                tokens = record.usage.input_tokens
+                seen = replace(record.usage, cached_tokens=tokens - 1_250, cache_write_tokens=1_250)
+                records[n] = replace(record, usage=seen)
+        last = records.pop()
+        assert isinstance(last, Entry)
+        less = 20_000 + 7 * 1_250 - 6_000
+        fallen = Usage(less, 10, read, less - read)
+        assert last.at is not None
+        records.append(replace(last, usage=fallen, at=last.at + timedelta(minutes=minutes)))
+        session(app, records)
+        assert [one.kind for one in app.operations.list("s")] == kinds
+        agent = app.sessions.get("s").agent
+        assert agent is not None
+        assert agent.tokens == less + 10
+        tools = next(one.tokens for one in agent.regions if one.name == "tool")
+        assert (tools > 6_500) == (not kinds)
 
     def test_reduces_the_region_of_tools(self, app: App) -> None:  # X24
         """The total is the reported one, and outputs that were probably cleared leave their region."""
