@@ -323,9 +323,7 @@ class SessionState:
         """Add to the estimates before and after the last entries: the last calls are sent with another context."""
         if estimate:
             self.groups = {name: max(0, size + estimate) for name, size in self.groups.items()}
-            self.ends = {
-                name: [max(0, size + estimate), answered] for name, (size, answered) in self.ends.items()
-            }
+            self.ends = {name: [max(0, size + estimate), *more] for name, (size, *more) in self.ends.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON-ready data, independent of this value."""

@@ -312,11 +312,7 @@ class TestOneSession:
         """A sub-agent of Codex begins with its parent's messages, under its parent's key of the cache."""
         follow(app)
         app.environment.clock = lambda: int(NOW.timestamp() * 1000)
-        own: dict[str, Any] = {
-            "session": "proxy-own",
-            "parent": f"proxy-{NAME}",
-            "fields": {"prompt_cache_key": NAME},
-        }
+        own: Any = {"session": "proxy-own", "parent": f"proxy-{NAME}", "fields": {"prompt_cache_key": NAME}}
         assert take(client, HISTORY, **own)["session_id"] == "proxy-own"
         app.ingest.ensure("own", "claude-code", parent_id=NAME)
         app.ingest.append_records("own", [*written()])
@@ -551,6 +547,29 @@ class TestSentPruned:
         hints.write(f"proxy-{NAME}", hints.ACTIVE, {"edits": {}}, hints.proxy_folder())
         app.ingest.append_records(NAME, rows[-1:])
         assert session(client)["agent"]["tokens"] == 5002
+
+    @pytest.mark.parametrize("copied", [False, True])
+    def test_compares_a_pruned_call_with_what_was_sent(
+        self, app: App, client: Client, *, copied: bool
+    ) -> None:  # X13, X24
+        """Its question was written down before the call was pruned, its usage after that, before or behind the copy."""
+        follow(app)
+        take(client, LATER, "msg_3")
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls = next(one for one in rows if one["role"] == "assistant")
+        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        asked = Entry(Message("user", (Text("And the third?"),)), "u2", at=NOW)
+        app.ingest.append_records(NAME, [asked])
+        until(lambda: script().get("edits"))
+        send_pruned(script()["version"])
+        if copied:
+            take(client, LATER, "msg_4", applied=script()["version"])
+        used = Usage(session(client)["pruned"]["tokens"], 5)
+        app.ingest.append_records(NAME, [UsageReport(used, NOW, "total 1", input_end="u2")])
+        made = client.get(f"/api/sessions/{NAME}/operations").get_json()["operations"]
+        assert [one["kind"] for one in made] == ["drop"]
+        assert session(client)["pruned"]["certainty"] == "exact"
 
     def test_is_not_above_its_target_before_the_copy_of_a_pruned_call(
         self, app: App, client: Client
