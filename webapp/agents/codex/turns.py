@@ -18,6 +18,8 @@ from webapp.agents.reading.rows import list_of, object_of, parse, text_of
 
 # The beginning of Codex's introduction to the summary of a compaction.
 SUMMARY_START = "Another language model started to solve this problem"
+# The beginnings of what Codex writes as turns of their own: a summary, the results of a review.
+_OWN_TURNS = (SUMMARY_START, "<user_action>")
 
 _TAGGED = re.compile(
     r"\s*(<(environment_context|user_instructions|turn_aborted|skill|permissions|user_shell_command|apps_instructions"
@@ -109,7 +111,7 @@ def _blocks(item: dict[str, Any]) -> Iterator[_Block]:
 
 def _is_codex(block: _Block) -> bool:
     if block.kind in _UNNAMED:
-        return bool(_TAGGED.match(block.text)) or block.text.lstrip().startswith(SUMMARY_START)
+        return bool(_TAGGED.match(block.text)) or block.text.lstrip().startswith(_OWN_TURNS)
     return not (block.kind.startswith("user.") or block.kind in _IN_PLACE)
 
 

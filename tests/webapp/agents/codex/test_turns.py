@@ -45,6 +45,7 @@ class TestTheUsersWords:
             "<recommended_plugins>x</recommended_plugins>",
             "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
             f"{SUMMARY_START} and left notes.",
+            "<user_action>\n<action>review</action>\n<results>None.</results>\n</user_action>",
         ],
     )
     @pytest.mark.parametrize(
@@ -107,6 +108,7 @@ class TestATurn:
             message("user", "Go."),
             message("user", PICTURE),
             message("user", f"{SUMMARY_START} and left notes."),
+            message("user", "<user_action>\n<action>review</action>\n</user_action>"),
             message("user", ENVIRONMENT, "Go.", kinds=["environments.environment_context", "user.text"]),
             {"type": "agent_message", "content": [{"type": "input_text", "text": "hi"}]},
             message("assistant", '{"author":"/a","recipient":"/b","content":"go","trigger_turn":true}'),
