@@ -225,11 +225,10 @@ class BatchWriter:
         """Return the batch of a request, and whether its records contain facts about the session itself."""
         with self._store.read():
             session = Session.load(self._environment, request.session_id)
-            row, before = session.row, session.main.estimate
-            session.state.proxy.applied = sends_pruned(session.state.proxy)
-            session.state.edited = sends_edited(row.source, row.id)
-            # An agent can write a call down before it sends it.
-            session.state.add_to_estimates(session.main.estimate - before)
+            row = session.row
+            with session.may_switch():
+                session.state.proxy.applied = sends_pruned(session.state.proxy)
+                session.state.edited = sends_edited(row.source, row.id)
             unnamed = row.model is None
             records = request.records(row) if callable(request.records) else request.records
             apply_meta(session, records)  # the model decides how tokens are counted
@@ -260,8 +259,9 @@ class BatchWriter:
                     return Added(answer=known)
                 if current.version != batch.base_version:
                     return None
-                session.keep_changes_of_others(current)
-                session.state.proxy.applied = sends_pruned(session.state.proxy)
+                with session.may_switch():
+                    session.keep_changes_of_others(current)
+                    session.state.proxy.applied = sends_pruned(session.state.proxy)
                 if batch.empty:
                     session.save()
                 else:

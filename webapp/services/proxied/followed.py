@@ -175,10 +175,9 @@ class FollowedCalls:
             state = session.state.proxy
             state.name, state.reason, state.subscription = name, call.reason, call.subscription
             if read.succeeded:
-                before = session.main.estimate
-                state.applied = bool(call.applied)
-                state.unapplied = "" if call.applied else active_edits(name, hints.proxy_folder())[0]
-                session.state.add_to_estimates(session.main.estimate - before)
+                with session.may_switch():
+                    state.applied = bool(call.applied)
+                    state.unapplied = "" if call.applied else active_edits(name, hints.proxy_folder())[0]
                 state.tools = state.tools if read.inherits else read.tools_digest
             if usage is not None and state.copy != read.copy:
                 bill(session, usage, changed=call.applied != state.version)

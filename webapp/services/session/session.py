@@ -196,6 +196,16 @@ class Session:
         """Return the context that the gauge shows and that real usage refers to."""
         return self.agent or self.pruned
 
+    @contextmanager
+    def may_switch(self) -> Iterator[None]:
+        """Let the block change which context is sent; the estimates of the last entries are then those of that one.
+
+        An agent can write a call down before it sends it, and its usage later.
+        """
+        before = self.main.estimate
+        yield
+        self.state.add_to_estimates(self.main.estimate - before)
+
     @property
     def sends_pruned_view(self) -> bool:
         """Return True if the agent's next call sends the pruned view, or what equals it in size."""

@@ -15,7 +15,7 @@ from tests.waiting import until
 from tests.webapp.building import heard, transactions
 from tests.webapp.promises import Client
 from webapp.agents.hook_runtime import hints
-from webapp.agents.records import Entry, Record, Usage, UsageReport
+from webapp.agents.records import Entry, Meta, Record, Usage, UsageReport
 from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import SessionDeleted, SessionUpdated, TargetCrossed
@@ -512,8 +512,9 @@ class TestSentPruned:
         assert [one["kind"] for one in made] == ["drop"]
         assert session(client)["pruned"]["tokens"] == 5_820
 
+    @pytest.mark.parametrize("first", ["the usage", "a look without news", "the copy"])
     def test_counts_the_first_pruned_call_though_its_usage_comes_apart(
-        self, app: App, client: Client
+        self, app: App, client: Client, first: str
     ) -> None:  # X13
         """OpenCode writes an answer down before it has the usage; the input is that of the pruned view."""
         follow(app)
@@ -528,7 +529,12 @@ class TestSentPruned:
         ]
         app.ingest.append_records(NAME, begun)
         until(lambda: script().get("edits"))
-        send_pruned(script()["version"])
+        version = script()["version"]
+        send_pruned(version)
+        if first == "a look without news":
+            app.ingest.append_records(NAME, [Meta(title="Two files")])
+        elif first == "the copy":
+            take(client, [*LATER, {"role": "user", "content": "Go on"}], "msg_5", applied=version)
         report = UsageReport(Usage(700, 3), NOW, "a4", "claude-opus-4-5", "", "u2")
         app.ingest.append_records(NAME, [report])
         assert not any("set aside" in note for note in session(client)["notes"])
