@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from scoring.messages import Message
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, tree_paths, unknown_schema
-from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of, usage_with_steps
+from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of, usages_of
 from webapp.agents.opencode.native import is_encrypted
 from webapp.agents.reading.databases import ForeignTables, read_foreign
 from webapp.agents.reading.finding import list_files, read_file, reason_of
@@ -266,12 +266,13 @@ class _Comparison:
         if asked is not None and message.get("role") == "user":
             self._state["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
         kind: EntryKind = "compaction_summary" if is_compaction else "message"
-        for record in self._history.put(
-            message_id, said, at, usage_with_steps(message, parts), model, None, kind
-        ):
-            yield record
-            if isinstance(record, Entry):
-                yield from self._meta.first_words(record.own_words)
+        usages = usages_of(message, parts)
+        for name in dict.fromkeys([*(_call_of(name) for name, _ in said), *usages]):
+            of_call = [one for one in said if _call_of(one[0]) == name]
+            for record in self._history.put(name, of_call, at, usages.get(name), model, None, kind):
+                yield record
+                if isinstance(record, Entry):
+                    yield from self._meta.first_words(record.own_words)
 
     def _newly_unread(self, message_id: str, kinds: Iterator[str]) -> Iterator[Unknown]:
         """Yield what is not read of a message, each once, however often the message changes."""
@@ -304,6 +305,11 @@ class _Comparison:
         trigger = "auto" if automatic else "manual"
         unreadable = is_encrypted(message.get("window", []))
         return Compaction(at, trigger, None, f"compaction {message_id}", kept=ids, unreadable=unreadable)
+
+
+def _call_of(name: str) -> str:
+    """Return the name of a call by that of one of its messages: its answer or its results."""
+    return name.removesuffix(":results")
 
 
 # The tree of JSON files

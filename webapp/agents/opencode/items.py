@@ -7,8 +7,7 @@ An output that OpenCode has cleared is sent as its short replacement text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scoring.messages import (
@@ -34,7 +33,7 @@ from webapp.agents.reading.rows import (
     text_of,
     uncounted_input,
 )
-from webapp.agents.records import Inference, Usage
+from webapp.agents.records import Usage
 from webapp.agents.view import ViewRow
 
 _RUN = "The following tool was executed by the user"
@@ -108,7 +107,7 @@ def steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     for part in parts:
         kind = part.get("type")
         if kind == "step-start" or (answered and kind in ("text", "reasoning")):
-            if any(True for p in step for _ in _said(p)):
+            if any(map(_says, step)):
                 yield step
             step, answered = [], False
         step.append(part)
@@ -147,22 +146,30 @@ def unread(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[str
         yield f"answer that ended with {text_of(object_of(message['error']).get('name')) or 'an error'}"
 
 
-def usage_with_steps(message: dict[str, Any], parts: Iterable[dict[str, Any]]) -> Usage | None:
-    """Return the usage of an assistant's row, with those calls of the model that its own figures leave out.
+def usages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Usage]:
+    """Return the usage of each call of an assistant's row, by the name of the call's message.
 
-    In versions before 1.0 a row has several calls, each with its usage in a part, and the row has the figures of the
-    last one.
+    A row with several calls, as versions before 1.0 write them, has that of its last ended call; the parts at the ends
+    of the calls have that of each.
     """
-    usage, model = usage_of(message), model_of(message) or ""
-    *earlier, last = [usage_of(part) for part in parts if part.get("type") == "step-finish"] or [None]
-    if usage is None or usage != last:
-        return usage
-    extra = (
-        Inference(model, one.input_tokens, one.output_tokens, one.cached_tokens, one.cache_write_tokens)
-        for one in earlier
-        if one is not None
-    )
-    return replace(usage, extra_inferences=tuple(extra))
+    name = text_of(message.get("id"))
+    of_row, calls = usage_of(message), list(steps(parts))
+    if len(calls) > 1:
+        ends = {
+            name if number == 1 else f"{name}:{number}": usage
+            for number, step in enumerate(calls, 1)
+            for part in step
+            if part.get("type") == "step-finish" and (usage := usage_of(part)) is not None
+        }
+        if ends:
+            return ends
+        last = max(number for number, step in enumerate(calls, 1) if number == 1 or any(map(_says, step)))
+        name = name if last == 1 else f"{name}:{last}"
+    return {} if of_row is None else {name: of_row}
+
+
+def _says(part: dict[str, Any]) -> bool:
+    return any(True for _ in _said(part))
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:

@@ -311,6 +311,31 @@ class TestTheDatabase:
             db.commit()
             assert of(Unknown, read(session(tmp_path), state)) == [Unknown(None, "message without parts")]
 
+    def test_reports_the_usage_of_each_call_in_a_row(self, tmp_path: Path) -> None:  # X11
+        """Versions before 1.0 write all calls of a turn into one row, whose own usage is that of the last."""
+
+        def call(number: int) -> list[dict[str, Any]]:
+            tokens = {"input": number * 100, "output": 9, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+            text = {"type": "text", "text": f"Call {number}."}
+            return [{"type": "step-start"}, text, {"type": "step-finish", "tokens": tokens}]
+
+        def usages(records: list[Record]) -> list[tuple[str | None, int]]:
+            return [(one.call_key, one.usage.input_tokens) for one in of(Entry, records) if one.usage]
+
+        path, state = as_database(tmp_path), dict[str, Any]()
+        read(session(tmp_path), state)
+        with closing(sqlite3.connect(path)) as db:
+            first, second = call(1), call(2)
+            add_message(db, "msg_06", {"role": "assistant", "tokens": first[-1]["tokens"]}, *first)
+            db.commit()
+            one = usages(read(session(tmp_path), state))
+            for part in second:
+                add_part(db, "msg_06", part)
+            db.commit()
+            two = usages(read(session(tmp_path), state))
+        assert (one, two) == ([("msg_06", 100)], [("msg_06:2", 200)])
+        assert usages(read(session(tmp_path), {}))[-2:] == one + two
+
     def test_counts_what_is_not_read_of_a_growing_message(self, tmp_path: Path) -> None:  # X12
         """Each part counts once, as if the message had been read when it was complete."""
         path, state = as_database(tmp_path), dict[str, Any]()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from scoring.messages import FileReference, Media, Text
-from webapp.agents.opencode.items import messages_of, model_of, unknown_in, unread, usage_of, usage_with_steps
-from webapp.agents.records import Entry, Inference
+from webapp.agents.opencode.items import messages_of, model_of, unknown_in, unread, usage_of
+from webapp.agents.records import Entry
 
 
 def tool(call_id: str, **state: Any) -> dict[str, Any]:
@@ -133,35 +132,3 @@ class TestARow:
             "part hologram",
             "part without type",
         ]
-
-
-class TestSteps:
-    """The calls of the model in one row, as versions before 1.0 wrote them."""
-
-    TOKENS = (
-        {"input": 100, "output": 20, "cache": {"read": 0, "write": 900}},
-        {"input": 50, "output": 30, "cache": {"read": 900, "write": 70}},
-    )
-
-    @staticmethod
-    def extra(*steps: Any, of_row: Any) -> tuple[Inference, ...]:
-        """Return the calls that the figures of the row leave out."""
-        parts = [{"type": "step-finish", "tokens": one} for one in steps]
-        row = {"role": "assistant", "modelID": "claude-sonnet-4-5", "tokens": of_row}
-        usage = usage_with_steps(row, [{"type": "text", "text": "a"}, *parts])
-        assert usage is not None
-        assert replace(usage, extra_inferences=()) == usage_of(row)
-        return usage.extra_inferences
-
-    def test_before_the_last_are_part_of_the_price(self) -> None:  # X12
-        """The row has the usage of its last call alone, which the context was measured by."""
-        first, last = self.TOKENS
-        [one] = self.extra(first, last, of_row=last)
-        assert one == Inference("claude-sonnet-4-5", 1_000, 20, 0, 900)
-
-    def test_that_a_row_sums_up_are_not_counted_twice(self) -> None:  # X12
-        """Only where the figures of the row are those of its last call, they leave the others out."""
-        first, last = self.TOKENS
-        assert self.extra(last, of_row=last) == ()
-        assert self.extra(of_row=last) == ()
-        assert self.extra(first, last, of_row={"input": 150, "output": 50}) == ()

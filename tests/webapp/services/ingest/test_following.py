@@ -268,7 +268,7 @@ class TestWholeFiles:
             monkeypatch.setattr(function, failing)
 
         fail_on("webapp.agents.gemini_cli.decoder.kind_of", "m0")
-        fail_on("webapp.agents.opencode.decoder.usage_with_steps", "msg_04")
+        fail_on("webapp.agents.opencode.decoder.usages_of", "msg_04")
         self.document(place).write_bytes(gemini("hi", "hello"))
         shutil.copytree(TREE, place.home / ".local" / "share" / "opencode")
         place.look()
