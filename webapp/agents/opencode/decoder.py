@@ -27,7 +27,7 @@ from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, tree_paths, unknown_schema
 from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of, usages_of
 from webapp.agents.opencode.native import is_encrypted
-from webapp.agents.reading.databases import ForeignTables, read_foreign
+from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import list_files, read_file, reason_of
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader, look_of
@@ -121,7 +121,7 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
     if state.get("look") == look and file.path.suffix != ".json":
         return
     try:
-        snapshot = _snapshot(file.path, file.session_id, state.get("marks", {}))
+        snapshot = _snapshot(file.path, file.session_id, dict(state.get("marks", {})))
     except OSError as error:
         yield Problem(None, f"the database cannot be read: {str(error).lower()}")
         return
@@ -160,10 +160,12 @@ def original(path: Path, session: str) -> Original | None:
 
 def _snapshot(path: Path, session: str, marks: dict[str, Any]) -> _Snapshot:
     """Return a session as it is now; `marks` are those of its last read. Raises OSError for a database."""
-    if path.suffix != ".json":
-        return read_foreign(path, lambda tables: _from_tables(tables, session, _Snapshot(dict(marks))))
-    snapshot = _Snapshot(dict(marks))
-    _from_tree(path, session, snapshot)
+    snapshot = _Snapshot(marks)
+    if path.suffix == ".json":
+        _from_tree(path, session, snapshot)
+    else:
+        with open_foreign(path) as tables:
+            _from_tables(tables, session, snapshot)
     return snapshot
 
 
@@ -384,20 +386,20 @@ def _json(path: Path, snapshot: _Snapshot) -> Row | None:
 # The database
 
 
-def _from_tables(tables: ForeignTables, session: str, snapshot: _Snapshot) -> _Snapshot:
-    """Return the snapshot with a session in the database, its messages, and the parts of those that changed."""
+def _from_tables(tables: ForeignTables, session: str, snapshot: _Snapshot) -> None:
+    """Read a session in the database, its messages, and the parts of those that changed."""
     fault = unknown_schema(tables.names())
     if fault is not None:
         snapshot.info, snapshot.broken["tables"] = {}, ([], fault)
-        return snapshot
+        return
     snapshot.info = next(iter(session_rows(tables, {"id": session})), None)
     if snapshot.info is None:
         snapshot.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
-        return snapshot
+        return
     if newer := version2.rows_of(tables, session):
         snapshot.is_second = True
         _from_second(newer, snapshot)
-        return snapshot
+        return
     parts: dict[str, list[Row]] = {}
     newest: dict[str, list[int]] = {}
     for row in tables.rows("part", {"session_id": session}):
@@ -418,7 +420,6 @@ def _from_tables(tables: ForeignTables, session: str, snapshot: _Snapshot) -> _S
             snapshot.messages.append((data, own))
         elif message_id in snapshot.marks:
             snapshot.messages.append(({"id": message_id}, None))
-    return snapshot
 
 
 def _from_second(rows: list[Row], snapshot: _Snapshot) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from webapp.agents.opencode import version2
-from webapp.agents.reading.databases import ForeignTables, read_foreign
+from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import folder_of, leads_out, list_files, read_json_file
 from webapp.agents.reading.rows import object_of, optional, parse_value, short_title, text_of, when
 from webapp.agents.records import TranscriptFile
@@ -148,7 +148,9 @@ def in_database(database: Path, *, show_unreadable: bool = True) -> Iterator[Tra
     without `show_unreadable` a warning in the log.
     """
     try:
-        fault, sessions = read_foreign(database, _sessions_or_fault)
+        with open_foreign(database) as tables:
+            fault = unknown_schema(tables.names())
+            sessions = session_rows(tables) if fault is None else []
     except OSError:
         return
     if fault is not None and not show_unreadable:
@@ -159,11 +161,6 @@ def in_database(database: Path, *, show_unreadable: bool = True) -> Iterator[Tra
         yield TranscriptFile(database, name, None, SOURCE, title, modified=at, shared=True)
     sessions.sort(key=lambda info: -_updated(info))
     yield from (file for info in sessions if (file := _described(database, info)) is not None)
-
-
-def _sessions_or_fault(tables: ForeignTables) -> tuple[str | None, list[Row]]:
-    fault = unknown_schema(tables.names())
-    return fault, session_rows(tables) if fault is None else []
 
 
 def session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None) -> list[Row]:

@@ -1,32 +1,20 @@
-"""Databases of other programs: they are only read; they are not locked, and no file is written beside them.
+"""Databases of other programs: they are only read; not even a lock file is written beside them.
 
-A program that opens its database while a reader rebuilds the index of the log is refused ("database is locked"), and
-some agents do not wait. Readers here have an index of their own and take no locks; what they read counts if nothing of
-it was overwritten meanwhile. A database whose write-ahead log is empty, missing, or a link to elsewhere is opened as
-immutable, so that SQLite creates nothing and reads no other file. Pipes are refused, because SQLite would wait for
-their other end.
+A database whose write-ahead log is empty, missing, or a link to elsewhere is opened as immutable, so that SQLite
+creates nothing and reads no other file. Pipes are refused, because SQLite would wait for their other end.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from webapp.agents.reading.finding import leads_out, open_file
+from webapp.agents.reading.finding import leads_out
 
 _BUSY_SECONDS = 2.0
-# SQLite's own access to files, but for the locks.
-_WITHOUT_LOCKS = "win32-none" if os.name == "nt" else "unix-none"
-_TRIES = 4
-# The bytes of a log's head, in which its random salts are.
-_HEAD = 32
-
-Read = TypeVar("Read")
 
 
 class ForeignTables:
@@ -68,68 +56,26 @@ class ForeignTables:
             raise OSError(str(error)) from error
 
 
-def read_foreign(path: Path, read: Callable[[ForeignTables], Read]) -> Read:
-    """Return what `read` makes of the tables of a database; it is called again if they changed meanwhile.
-
-    Raises:
-        OSError: the database is missing, damaged, or cannot be opened.
-    """
-    for _ in range(_TRIES):
-        before = _mark(path)
-        try:
-            with _opened(path, f"&vfs={_WITHOUT_LOCKS}") as tables:
-                made = read(tables)
-        except OSError:
-            if _mark(path) == before:
-                raise
-            continue
-        if _mark(path) == before:
-            return made
-    with _opened(path, "") as tables:  # a program that writes this much has it open
-        return read(tables)
-
-
-def _mark(path: Path) -> tuple[float, int, bytes]:
-    """Return a value that changes when pages that a reader without locks relies on are overwritten.
-
-    New pages are added to the log until a checkpoint writes them into the database; after that the log begins again,
-    with a new head.
-    """
-    log = _log_of(path)
-    try:
-        about = path.stat()
-        with open_file(log) if log.exists() else BytesIO() as file:
-            return about.st_mtime_ns, about.st_size, file.read(_HEAD)
-    except OSError:
-        return 0, 0, b""
-
-
-def _log_of(path: Path) -> Path:
-    real = path.resolve()
-    return real.with_name(f"{real.name}-wal")
-
-
 @contextmanager
-def _opened(path: Path, without_locks: str) -> Iterator[ForeignTables]:
+def open_foreign(path: Path) -> Iterator[ForeignTables]:
     """Open a database for reading.
 
     Raises:
         OSError: it is missing or cannot be opened.
     """
-    real, log = path.resolve(), _log_of(path)
+    real = path.resolve()
     for end in ("", "-wal", "-shm", "-journal"):
         beside = real.with_name(real.name + end)
         if beside.exists() and not beside.is_file():
             raise OSError(f"{beside.name} is not a regular file")
+    log = real.with_name(real.name + "-wal")
     live = log.exists() and log.stat().st_size > 0 and not leads_out(log, log.parent)
-    address = f"{real.as_uri()}?mode=ro{without_locks if live else '&immutable=1'}"
+    address = f"{real.as_uri()}?mode=ro{'' if live else '&immutable=1'}"
     try:
         connection = sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)
     except sqlite3.Error as error:
         raise OSError(str(error)) from error
     with closing(connection):
-        if live and without_locks:
-            connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # the index of the log is not shared
         yield ForeignTables(connection)
 
 
