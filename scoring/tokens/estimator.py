@@ -144,7 +144,8 @@ def estimate(text: str) -> int:
         lines = text.split("\n")
         # All that is special is within a line, and most lines of code have none of it.
         special = "\n".join([line for line in lines if not line.isascii()])
-        total += sum(map(_foreign, _FOREIGN.findall(special)))
+        runs = _FOREIGN.findall(special)
+        total += sum([_known_foreign(run) if len(run) <= _LONGEST_CACHED else _foreign(run) for run in runs])
         total += sum([more * len(words.findall(special)) for words, more in _UNSPACED])
         accented: list[tuple[int, str, int, int]] = []
         for number, line in enumerate(lines):
@@ -249,6 +250,9 @@ def _foreign(segment: str) -> float:
     characters = sum([max(1.0 if base else 0.0, base + each * len(list(run))) for (base, each), run in runs])
     traditional = _TRADITIONAL.search(segment) and not _KANA.search(segment)
     return total + characters * (_TRADITIONAL_RATIO if traditional else 1.0)
+
+
+_known_foreign = lru_cache(maxsize=1 << 12)(_foreign)  # mostly single signs
 
 
 @lru_cache(maxsize=20_000)
