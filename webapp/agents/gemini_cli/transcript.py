@@ -1,14 +1,15 @@
 """New sessions for Gemini CLI: records made from the messages of a pruned view.
 
 A record of the model contains its calls with their results. The agent also writes each result as a record of the user,
-and sends it twice when it resumes; a copy has it once. Token counts belong to other calls and are left out.
+and sends it twice when it resumes; a copy has it once. Token counts belong to other calls and are left out. A copy of a
+document is a document: the versions that write these find no others.
 """
 
 from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,14 @@ def write(view: View) -> Transcript:
     facts = {"sessionId": session, "projectHash": _hash(view.cwd), "startTime": view.now, "lastUpdated": view.now,
              "kind": "main", **({"summary": view.title} if view.title else {})}  # fmt: skip
     records = ({"id": str(uuid.uuid4()), **record} for record in _records(view))
-    name = f"session-{stamp}-{session[:8]}.jsonl"
-    return Transcript(session, name, json_lines(chain([facts], records)))
+    name = f"session-{stamp}-{session[:8]}"
+    if view.file is not None and view.file.suffix == ".json":
+        return Transcript(session, f"{name}.json", _document(facts, records))
+    return Transcript(session, f"{name}.jsonl", json_lines(chain([facts], records)))
+
+
+def _document(facts: Row, records: Iterable[Row]) -> Iterator[bytes]:
+    yield from json_lines([{**facts, "messages": [*records]}])
 
 
 def _hash(cwd: str) -> str:

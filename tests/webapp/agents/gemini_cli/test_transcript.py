@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from scoring.messages import Message, Text
 from tests.webapp.agents.gemini_cli.parallel_calls import ANSWER, PICTURE, RESULTS, SENT, USER, call_part
 from tests.webapp.agents.samples import fed, of
 from webapp.agents.gemini_cli.decoder import Decoder
@@ -42,3 +44,12 @@ class TestACopy:
         _, called, user = copied([USER, answer, beside])
         assert [call["result"] for call in called["toolCalls"]] == [SENT[:2], SENT[2:]]
         assert user["content"] == [{"text": "Shorter."}]
+
+    def test_of_a_document_is_a_document(self) -> None:
+        """Versions that write documents find no session in lines."""
+        items = [ViewMessage([ViewRow("u", Message("user", (Text("Go on."),)), None, None)])]
+        made = write(View("/p", "2026-01-02T12:00:00Z", items, file=Path("/h/chats/session-a.json")))
+        document = json.loads(b"".join(made.lines))
+        assert made.name.endswith(".json")
+        assert document["sessionId"] == made.session_id
+        assert [one["content"] for one in document["messages"]] == [[{"text": "Go on."}]]
