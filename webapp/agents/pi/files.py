@@ -9,7 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import first_row, folder_of, read_first_row, transcripts_below
+from webapp.agents.reading.finding import (
+    first_row,
+    folder_of,
+    home_of,
+    read_first_row,
+    read_json_file,
+    transcripts_below,
+)
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -22,10 +29,17 @@ _ENTRIES = frozenset(
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
-    """Return the folder with sessions: PI_CODING_AGENT_SESSION_DIR, else below PI_CODING_AGENT_DIR, else the usual."""
+    """Return the folders with sessions: PI_CODING_AGENT_SESSION_DIR alone, else that of pi's settings and the usual.
+
+    The settings are in the agent's folder, which PI_CODING_AGENT_DIR moves. A relative folder is another one for each
+    project, and is not searched.
+    """
     if sessions := env.get("PI_CODING_AGENT_SESSION_DIR", "").strip():
         return [Path(sessions).expanduser()]
-    return [folder_of(env, "PI_CODING_AGENT_DIR", ".pi", "agent") / "sessions"]
+    agent = folder_of(env, "PI_CODING_AGENT_DIR", ".pi", "agent")
+    named = text_of(object_of(read_json_file(agent / "settings.json")).get("sessionDir"))
+    chosen = home_of(env) / named.removeprefix("~/") if named.startswith("~/") else Path(named)
+    return [*dict.fromkeys([*([chosen] if chosen.is_absolute() else []), agent / "sessions"])]
 
 
 def extension(env: Mapping[str, str]) -> Path:

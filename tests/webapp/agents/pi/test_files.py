@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
+import pytest
+
 from webapp.agents.pi.files import discover, match_score, origin, roots
 from webapp.agents.records import Origin
 
@@ -13,6 +15,20 @@ def test_the_folder_follows_the_environment() -> None:
     assert roots({"HOME": "/h"}) == [Path("/h/.pi/agent/sessions")]
     assert roots({"HOME": "/h", "PI_CODING_AGENT_DIR": "/p"}) == [Path("/p/sessions")]
     assert roots({"PI_CODING_AGENT_DIR": "/p", "PI_CODING_AGENT_SESSION_DIR": "/s"}) == [Path("/s")]
+
+
+@pytest.mark.parametrize(
+    ("named", "chosen"),
+    [('"/s"', ["/s"]), ('"~/s"', ["HOME/s"]), ('"s"', []), ('"~/.pi/agent/sessions"', []), ("1", [])],
+)
+def test_the_folder_of_the_settings_is_searched_too(tmp_path: Path, named: str, chosen: list[str]) -> None:
+    """Sessions from before it was chosen stay where they were; one relative to each project is unknown."""
+    agent = tmp_path / ".pi" / "agent"
+    agent.mkdir(parents=True)
+    (agent / "settings.json").write_text(f'{{"sessionDir": {named}}}')
+    usual = [*(Path(one.replace("HOME", str(tmp_path))) for one in chosen), agent / "sessions"]
+    assert roots({"HOME": str(tmp_path)}) == usual
+    assert roots({"HOME": str(tmp_path), "PI_CODING_AGENT_SESSION_DIR": "/e"}) == [Path("/e")]
 
 
 def test_the_first_row_names_the_parent() -> None:
