@@ -85,6 +85,14 @@ class TestTheScript:
         app.by_hand.drop(session, app.messages.by_number(session, [2])[0].id)
         assert script(app, session) == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
 
+    def test_drops_all_parts_that_have_keys_of_their_own(self, app: App, session: str) -> None:  # X27
+        """A dropped answer leaves none of its parts behind."""
+        app.by_hand.drop(session, app.messages.by_number(session, [2])[0].id)
+        found = edit_script(Session.load(app.environment, session), lambda row: (row.id, f"{row.id}+"))[
+            "edits"
+        ]
+        assert sorted(found) == ["r1", "r1+", "r2", "r2+"]
+
     def test_has_the_replacement_of_an_output(self, app: App, session: str) -> None:  # X27, C3
         """The replacement is listed under the id of the call."""
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,

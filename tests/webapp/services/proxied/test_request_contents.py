@@ -43,3 +43,27 @@ class TestMatched:
         keys = keys_of(items)
         found = matched(rows, RequestContents.of(items), keys)
         assert found == {name: (key,) for name, key in zip(names, keys, strict=True)}
+
+    def test_include_all_items_of_an_answer(self) -> None:  # X13
+        """Reasoning, words and each call of one message of an agent are items of their own in Responses."""
+        items = [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": "Reading."},
+            {"role": "user", "content": "Again."},
+            thought("r1"),
+            {"role": "assistant", "content": "Reading."},
+            {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"},
+            {"type": "function_call", "call_id": "c2", "name": "read", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "one"},
+            {"type": "function_call_output", "call_id": "c2", "output": "two"},
+        ]
+        calls = ToolCall("c1", "read", "{}"), ToolCall("c2", "read", "{}")
+        rows = [
+            row("ask", "user", Text("Look.")), row("first", "assistant", Text("Reading.")),
+            row("again", "user", Text("Again.")), row("second", "assistant", Text("Reading."), *calls),
+            row("one", "tool", ToolResult("c1", "one")), row("two", "tool", ToolResult("c2", "two")),
+        ]  # fmt: skip
+        assert matched(rows, RequestContents.of(items), "012345678") == {
+            "ask": ("0",), "first": ("1",), "again": ("2",),
+            "second": ("3", "4", "5", "6"), "one": ("7",), "two": ("8",),
+        }  # fmt: skip
