@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -46,6 +46,7 @@ from webapp.agents.reading.rows import (
 from webapp.agents.reading.tail import Line, guarded
 from webapp.agents.reading.tail import decode as decode_lines
 from webapp.agents.records import (
+    COMPACTION_SUMMARY,
     Compaction,
     Entry,
     EntryKind,
@@ -208,7 +209,12 @@ class Decoder:
         if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
             # New messages come after those wanted so far, and after what the record had before.
             yield from history.cut([*wanted, *(name for name in names if name in history.live)])
-        yield from self._record(record, said, line_no, None)
+        for found in self._record(record, said, line_no, None):
+            if isinstance(found, Entry) and found.kind == COMPACTION_SUMMARY and wanted:
+                # It is sent behind what the agent says at the beginning of each session.
+                yield replace(found, parent=history.source_of(wanted[-1]))
+            else:
+                yield found
         wanted += names
 
 

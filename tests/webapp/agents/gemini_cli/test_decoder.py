@@ -186,6 +186,15 @@ class TestHistories:
         (rewind,) = fed(decoder, [{"$set": {"messages": kept[:2]}}])
         assert isinstance(rewind, Rewind)
 
+    def test_with_a_summary_behind_the_first_message_keep_it_there(self) -> None:
+        """The agent sends its own first message before the summary."""
+        first = {"id": "f", "type": "user", "content": [{"text": "<session_context>x</session_context>"}]}
+        summary = {"id": "s", "type": "user", "content": [{"text": "<state_snapshot>x</state_snapshot>"}]}
+        decoder = Decoder()
+        fed(decoder, [first, USER])
+        (entry,) = of(Entry, fed(decoder, [{"$set": {"messages": [first, summary]}}]))
+        assert (entry.source_id, entry.parent, entry.kind) == ("s", "f", "compaction_summary")
+
     def test_of_a_sub_agent_have_its_task_as_title(self) -> None:
         """Its summary is its report, often as JSON, and what the agent loads stands before its task."""
         loaded = {"text": "<loaded_context>\nBe brief.\n</loaded_context>"}
