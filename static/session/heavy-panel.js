@@ -124,9 +124,9 @@ export class HeavyPanel extends ReadingElement {
 function groupWords({ kind, reads, writes, edits, superseded, messages }) {
   if (kind !== "file") return counted(messages, kind === "repeated" ? "output" : "message");
   /** @param {string} done @param {number} count */
-  const times = (done, count) => count > 0 && `${done} ${number(count)} ×`;
+  const times = (done, count) => count > 0 && `${done} ${number(count)}\u00a0×`;
   const words = [times("read", reads), times("written", writes), times("edited", edits)];
-  return [...words, superseded > 0 && `${number(superseded)} superseded`].filter(Boolean).join(", ");
+  return [...words, superseded > 0 && `${number(superseded)}\u00a0superseded`].filter(Boolean).join(", ");
 }
 
 /** @param {Api.HeavyGroup} group @param {number} all tokens of the context
