@@ -80,21 +80,23 @@ def sends_pruned(state: ProxyState) -> bool:
 
 def active_edits(name: str, folder: str) -> tuple[str, bool | None]:
     """Return the version of a session's active script, "" for none, and whether it has edits, None if unknown."""
+    return _script(name, hints.ACTIVE, folder)
+
+
+def _script(name: str, kind: str, folder: str) -> tuple[str, bool | None]:
+    """Return the version of a session's script of a kind, "" for none, and whether it has edits, None if unknown."""
     try:
-        about = Path(hints.path(name, hints.ACTIVE, folder)).stat()
+        about = Path(hints.path(name, kind, folder)).stat()
     except OSError:
         return "", None
-    return _read_active(name, folder, about.st_mtime_ns, about.st_ino)
+    return _read_script(name, kind, folder, about.st_mtime_ns, about.st_ino)
 
 
-@lru_cache(maxsize=256)
-def _read_active(name: str, folder: str, _written: int, _inode: int) -> tuple[str, bool | None]:
-    """Read the active script of a session, once for each time it was written.
-
-    The file also has the scripts of other branches, and can be megabytes long.
-    """
-    active = hints.read(name, hints.ACTIVE, folder)
-    return hints.text(active, "version"), bool(active["edits"]) if "edits" in active else None
+@lru_cache(maxsize=512)
+def _read_script(name: str, kind: str, folder: str, _written: int, _inode: int) -> tuple[str, bool | None]:
+    """Read a script of a session, once for each time it was written: its file can be megabytes long."""
+    script = hints.read(name, kind, folder)
+    return hints.text(script, "version"), bool(script["edits"]) if "edits" in script else None
 
 
 def sends_edited(source: str, session_id: str) -> bool:
@@ -115,5 +117,5 @@ def sends_older_edits(source: str, session_id: str, state: ProxyState) -> bool:
     """
     own = is_proxied(source, state)
     name, folder = (state.name or session_id, hints.proxy_folder()) if own else (session_id, hints.folder())
-    present = hints.read(name, hints.EDITS, folder).get("version")
-    return present is not None and present != active_edits(name, folder)[0]
+    present, _ = _script(name, hints.EDITS, folder)
+    return bool(present) and present != active_edits(name, folder)[0]
