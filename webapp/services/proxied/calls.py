@@ -92,7 +92,8 @@ class Calls:
             state = session.state.proxy
             state.reason, state.subscription = call.reason, call.subscription
             if read.succeeded:
-                state.applied = bool(call.applied)
+                with session.may_switch():
+                    state.applied = bool(call.applied)
             if read.succeeded and not read.inherits and read.tools_digest != state.tools:
                 tokens = estimate_tool_tokens(read.tools, session.counter) if read.tools else 0
                 for context in session.contexts:

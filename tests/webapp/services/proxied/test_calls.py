@@ -531,6 +531,20 @@ class TestTheSwitch:
             assert client.post(f"/api/sessions/proxy-s/{path}", json={}).status_code == 200
             until(partial(has_edits, count))
 
+    def test_counts_a_call_that_is_made_again_and_sent_pruned(self, client: Client) -> None:  # X13, X11
+        """Its input is that of the pruned view, though its last message came with the call before."""
+        asked = [user("a"), said(" ".join(f"word{n}" for n in range(2_000))), user("b")]
+        take(client, asked, "No.", id="c1", usage={"prompt_tokens": 4_600, "completion_tokens": 10})
+        client.patch("/api/sessions/proxy-s", json={"proxy_prunes": True})
+        rows = client.get("/api/sessions/proxy-s/messages?sort=oldest").get_json()["messages"]
+        client.post(f"/api/sessions/proxy-s/messages/{rows[1]['id']}/drop", json={})
+        until(partial(has_edits, 1))
+        hints.write("proxy-s", hints.ACTIVE, script(), hints.proxy_folder())
+        used = {"prompt_tokens": 120, "completion_tokens": 10}
+        take(client, asked, "Never.", id="c2", usage=used, applied=script()["version"])
+        assert session(client)["notes"] == []
+        assert 120 <= session(client)["pruned"]["tokens"] <= 130
+
     def test_is_refused_for_other_sessions(self, client: Client) -> None:  # X13
         """A session that no proxy sees cannot be switched on."""
         client.post("/api/sessions", json={"id": "mine"})
