@@ -115,7 +115,11 @@ def sends_older_edits(source: str, session_id: str, state: ProxyState) -> bool:
 
     A prune or an undo takes effect when the next turn begins, so that the running tool loop stays as it is.
     """
-    own = is_proxied(source, state)
-    name, folder = (state.name or session_id, hints.proxy_folder()) if own else (session_id, hints.folder())
+    if is_proxied(source, state):
+        name, folder = state.name or session_id, hints.proxy_folder()
+    elif sends_edited(source, session_id):
+        name, folder = session_id, hints.folder()
+    else:
+        return False
     present, _ = _script(name, hints.EDITS, folder)
     return bool(present) and present != active_edits(name, folder)[0]
