@@ -56,6 +56,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "contexts.set_replacements": lambda s, r: s.contexts.set_replacements(r.key, 1, [(0, None)]),
     "contexts.put_totals": lambda s, r: s.contexts.put_totals(r.key, 1, {"user": (1, 1)}),
     "summaries.add": lambda s, r: s.summaries.add(r.key, SUMMARY),
+    "log.count_before": lambda s, r: s.log.count_before(r.key, "assistant", 1),
     "summaries.put_in": lambda s, r: s.summaries.put_in(r.key, [SUMMARY]),
     "summaries.take_out": lambda s, r: s.summaries.take_out(r.key, [1]),
     "memories.add": lambda s, _: s.memories.add("memory", "text", None, None, 1),
