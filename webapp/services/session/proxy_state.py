@@ -121,5 +121,5 @@ def sends_older_edits(source: str, session_id: str, state: ProxyState) -> bool:
         name, folder = session_id, hints.folder()
     else:
         return False
-    present, _ = _script(name, hints.EDITS, folder)
-    return bool(present) and present != active_edits(name, folder)[0]
+    (present, _), (active, _) = _script(name, hints.EDITS, folder), active_edits(name, folder)
+    return "" not in (present, active) and present != active
