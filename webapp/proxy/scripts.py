@@ -33,7 +33,6 @@ BRANCHES = 8
 KEPT_BODIES = 32
 STOPPED = "pruning is stopped for everybody"
 REFUSED = "the provider refused this prune; the next one is tried again"
-WAITS = "it waits for the end of the running tool loop, whose thoughts are tied to the present history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,7 @@ class Scripts:
         Newer models, whose thoughts are tied to the history, take the loop without them, and older ones only with them.
         """
         name, body = outcome.session, outcome.body
-        if body is None or outcome.reason != WAITS:
+        if body is None or outcome.reason != hints.WAITS:
             return None
         try:
             version, edits, _ = self._wanted(name, self._script(self._file(name)))
@@ -212,8 +211,8 @@ class Scripts:
             elif reason == STOPPED:  # from the next request on
                 active = None
             else:
-                reason = reason or WAITS
-        waiting = body if reason == WAITS else None
+                reason = reason or hints.WAITS
+        waiting = body if reason == hints.WAITS else None
         if active is None:
             return Outcome(reason=reason, session=name, body=waiting)
         text = edited(body, active.edits, active.ended)

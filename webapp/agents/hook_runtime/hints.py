@@ -14,6 +14,8 @@ HINT, EDITS, STATE = "hint", "edits", "state"
 # The edit script with which the last call of a session was sent, by the proxy or by the agent's own process; in the
 # folder of the proxy, the file that stops all pruning.
 ACTIVE, KILLED = "active", "stop-pruning"
+# The reason why the proxy does not send a new script yet. With any other reason a prune does not reach the agent.
+WAITS = "it waits for the end of the running tool loop, whose thoughts are tied to the present history"
 # In bytes; file systems allow 255 with the kind and the number of the process.
 LONGEST_NAME = 200
 

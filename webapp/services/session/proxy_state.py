@@ -49,6 +49,11 @@ class ProxyState:
     name: str = ""
     """The proxy's name for a session whose transcript is followed; "" for a session of its own."""
 
+    @property
+    def reaches_agent(self) -> bool:
+        """Return whether prunes reach the agent by themselves, at the latest with its next turn."""
+        return self.prunes and not self.subscription and self.reason in ("", hints.WAITS)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {name: getattr(self, name) for name in self.__slots__}

@@ -476,7 +476,7 @@ class TestSentPruned:
         assert marks == []
 
     def test_is_not_to_be_resumed(self, app: App, client: Client) -> None:  # X18
-        """The verdict says that its prunes reach the agent, once pruning is switched on."""
+        """The verdict says that its prunes reach the agent, once pruning is switched on and unless the proxy cannot."""
         follow(app)
         take(client, HISTORY)
         rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
@@ -488,7 +488,10 @@ class TestSentPruned:
         for switch in (False, True):
             client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": switch, "settings": settings})
             kinds.append(session(client)["verdict"]["action"])
-        assert [one and one["kind"] for one in kinds] == ["resume", None]
+        for reason in (hints.WAITS, "its history is at the provider"):
+            take(client, HISTORY, reason=reason)
+            kinds.append(session(client)["verdict"]["action"])
+        assert [one and one["kind"] for one in kinds] == ["resume", None, None, "resume"]
 
     def test_has_no_clearing_where_a_prune_takes_effect_late(self, app: App, client: Client) -> None:  # X24
         """A prune waits for the end of a tool loop; the input that falls then was cut by us, not by the agent."""
