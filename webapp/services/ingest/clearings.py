@@ -178,8 +178,7 @@ def _without(session: Session, estimate: int) -> None:
     """Subtract cleared outputs from every estimate that later ones are compared with; below 0, add them."""
     state = session.state
     state.calibration = calibration.after_clearing(state.calibration, estimate)
-    state.ends = {name: [size - estimate, said] for name, (size, said) in state.ends.items()}
-    state.groups = {name: size - estimate for name, size in state.groups.items()}
+    state.add_to_estimates(-estimate)
 
 
 def _reason(lost: LostInput, taken: Sequence[MessageRow], found: float) -> str:
