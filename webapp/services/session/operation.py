@@ -228,7 +228,7 @@ class ContextChange:
         row.operations += 1
         row.prunes += kind == "prune"
         self.session.state.above = self.session.is_above_target
-        self.save()
+        self.save(by_agent=actor == "agent")
         return operation
 
     def _with_regions(self, facts: Facts, actor: Actor) -> Facts:
@@ -244,9 +244,13 @@ class ContextChange:
             estimates=context.estimates,
         )
 
-    def save(self) -> None:
+    def save(self, *, by_agent: bool = False) -> None:
         """Write the session with a new version, and a point of the chart if its size has changed."""
         session, row = self.session, self.session.row
+        if session.unpruned is not None and not by_agent:
+            # The next call can be that of the last entries; one that still has the older edits is not measured.
+            before = sum(self._estimates[session.main.view].values())
+            session.state.add_to_estimates(session.main.estimate - before)
         session.touch()
         if self.first_changed() is not None:
             # The answer to a call that runs meanwhile belongs to the context before the change, too.

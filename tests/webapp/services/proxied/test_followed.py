@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -349,6 +350,11 @@ def script() -> Any:
     return hints.read(f"proxy-{NAME}", hints.EDITS, hints.proxy_folder())
 
 
+def is_written_at(operations: list[int]) -> bool:
+    """Return whether the script is that of these operations."""
+    return script().get("at") == operations
+
+
 def send_pruned(version: str = "1") -> None:
     """Write down, as the proxy does before it sends a call, that the next one is sent pruned."""
     Path(hints.proxy_folder()).mkdir(exist_ok=True)
@@ -578,6 +584,27 @@ class TestSentPruned:
         app.ingest.append_records(NAME, [UsageReport(used, NOW, "total 1", input_end="u2")])
         made = client.get(f"/api/sessions/{NAME}/operations").get_json()["operations"]
         assert [one["kind"] for one in made] == ["drop"]
+        assert session(client)["pruned"]["certainty"] == "exact"
+
+    def test_compares_a_call_that_waited_for_a_prune_with_what_was_sent(
+        self, app: App, client: Client
+    ) -> None:  # X13, X24
+        """A session is pruned once more between a question and its call, as while the agent tries a call again."""
+        follow(app)
+        take(client, LATER, "msg_3")
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+        calls, *_, said = [one["id"] for one in rows if one["role"] == "assistant"]
+        for n, dropped in enumerate((said, calls), 2):
+            asked = Entry(Message("user", (Text(f"And number {n}?"),)), f"u{n}", at=NOW)
+            app.ingest.append_records(NAME, [asked])
+            client.post(f"/api/sessions/{NAME}/messages/{dropped}/drop", json={})
+            until(partial(is_written_at, [n, 0]))
+            send_pruned(script()["version"])
+        used = Usage(session(client)["pruned"]["tokens"], 5)
+        app.ingest.append_records(NAME, [UsageReport(used, NOW, "total 1", input_end="u3")])
+        made = client.get(f"/api/sessions/{NAME}/operations").get_json()["operations"]
+        assert [one["kind"] for one in made] == ["drop", "drop"]
         assert session(client)["pruned"]["certainty"] == "exact"
 
     def test_is_not_above_its_target_before_the_copy_of_a_pruned_call(
