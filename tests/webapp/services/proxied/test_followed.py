@@ -352,7 +352,7 @@ def script() -> Any:
 
 def is_written_at(operations: list[int]) -> bool:
     """Return whether the script is that of these operations."""
-    return script().get("at") == operations
+    return bool(script().get("at") == operations)
 
 
 def send_pruned(version: str = "1") -> None:
