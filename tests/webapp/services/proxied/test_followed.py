@@ -504,6 +504,7 @@ class TestSentPruned:
         follow(app)
         take(client, HISTORY)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        until(partial(is_written_at, [1, 0]))
         send_pruned()
         rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
         calls = next(one for one in rows if one["role"] == "assistant")
