@@ -43,7 +43,10 @@ CODING = "content-encoding"
 # The statuses of a request whose content is refused; some providers with OpenAI's API have the second one.
 REFUSALS = (400, 422)
 # The words with which providers refuse a request as too long.
-_TOO_LONG = re.compile(r"prompt is too long|context[ _](?:length|window|size|limit)", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"(?:prompt|input) is too long|context[ _](?:length|window|size|limit)|maximum number of tokens allowed",
+    re.IGNORECASE,
+)
 
 
 @dataclass

@@ -23,6 +23,13 @@ from webapp.commands.proxying import switch_pruning
 
 DEAD = "http://127.0.0.1:9"
 TOO_LONG = "prompt is too long: 7 tokens > 6 maximum"
+# The words of Anthropic, OpenAI, Bedrock and Gemini.
+REFUSALS = (
+    TOO_LONG,
+    "This model's maximum context length is 6 tokens.",
+    "Input is too long for requested model.",
+    "The input token count (7) exceeds the maximum number of tokens allowed (6).",
+)
 # Files of scripts that were damaged, or written by something else.
 DAMAGED = (
     "",
@@ -195,14 +202,15 @@ class TestAProviderThatRefuses:
         provider.refuses = None
         assert sent(provider) == [LONG[0], LONG[3], user("e")]
 
-    def test_as_too_long_gets_no_longer_one(self, url: str, provider: Upstream) -> None:  # X13, P6
+    @pytest.mark.parametrize("said", REFUSALS)
+    def test_as_too_long_gets_no_longer_one(self, url: str, provider: Upstream, said: str) -> None:  # X13, P6
         """The client gets that refusal, on which it may shorten its history, and the next request is pruned again."""
         script("long", LONG, 1, 2)
         provider.clear()
-        provider.refuses = lambda _: TOO_LONG
+        provider.refuses = lambda _: said
         answer = call(url, "long", [*LONG, user("e")])
         provider.refuses = None
-        assert (answer.status_code, answer.json()["error"]["message"]) == (400, TOO_LONG)
+        assert (answer.status_code, answer.json()["error"]["message"]) == (400, said)
         call(url, "long", [*LONG, user("e")])
         assert [len(body["messages"]) for body in provider.bodies("/chat")] == [3, 3]
 
