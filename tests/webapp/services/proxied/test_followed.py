@@ -379,6 +379,17 @@ def restart_while_pruning(app: App, client: Client) -> None:
     app.proxy_scripts._followed._links.clear()
 
 
+def calls_of(client: Client) -> Any:
+    """Return the session's first message of the model, which has calls."""
+    rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
+    return next(one for one in rows if one["role"] == "assistant")
+
+
+def drop_calls(client: Client) -> None:
+    """Take that message out of the context, with the results of its calls."""
+    client.post(f"/api/sessions/{NAME}/messages/{calls_of(client)['id']}/drop", json={})
+
+
 class TestSentPruned:
     """The switch for pruned calls of such a session."""
 
@@ -387,9 +398,7 @@ class TestSentPruned:
         follow(app)
         take(client, HISTORY)
         assert client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True}).status_code == 200
-        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls = next(one for one in rows if one["role"] == "assistant")
-        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        drop_calls(client)
         take(client, LATER, "msg_3")
         keys = keys_of(LATER)
         until(lambda: script().get("edits") == {keys[1]: {"drop": True}, keys[2]: {"drop": True}})
@@ -485,9 +494,7 @@ class TestSentPruned:
         """The verdict says that its prunes reach the agent, once pruning is switched on and unless the proxy cannot."""
         follow(app)
         take(client, HISTORY)
-        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls = next(one for one in rows if one["role"] == "assistant")
-        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        drop_calls(client)
         settings = {"target_percent": 2, "aim_percent": 1}
         app.environment.clock = lambda: int(NOW.timestamp() * 1000)
         kinds = []
@@ -506,11 +513,9 @@ class TestSentPruned:
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
         until(partial(is_written_at, [1, 0]))
         send_pruned()
-        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls = next(one for one in rows if one["role"] == "assistant")
         for n, tokens in enumerate((9_000, 9_100, 5_800), 4):
             if n == 5:
-                client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+                drop_calls(client)
             elif n == 6:
                 until(lambda: script().get("edits"))
                 send_pruned(script()["version"])
@@ -530,9 +535,7 @@ class TestSentPruned:
         follow(app)
         take(client, HISTORY)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
-        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls = next(one for one in rows if one["role"] == "assistant")
-        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        drop_calls(client)
         begun = [
             Entry(Message("user", (Text("Go on"),)), "u2", at=NOW),
             Entry(Message("assistant", (Text("Yes"),)), "a4", group="a4", at=NOW, model="claude-opus-4-5"),
@@ -572,9 +575,7 @@ class TestSentPruned:
         follow(app)
         take(client, LATER, "msg_3")
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
-        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls = next(one for one in rows if one["role"] == "assistant")
-        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        drop_calls(client)
         asked = Entry(Message("user", (Text("And the third?"),)), "u2", at=NOW)
         app.ingest.append_records(NAME, [asked])
         until(lambda: script().get("edits"))
@@ -614,9 +615,7 @@ class TestSentPruned:
         """The row of the transcript may come first; the context without the prune was not sent."""
         follow(app)
         take(client, HISTORY)
-        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls = next(one for one in rows if one["role"] == "assistant")
-        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        drop_calls(client)
         settings = {"target_percent": 3, "aim_percent": 2}
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True, "settings": settings})
         send_pruned()
@@ -643,14 +642,12 @@ class TestSentPruned:
         follow(app)
         take(client, HISTORY)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
-        rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls = next(one for one in rows if one["role"] == "assistant")
-        client.post(f"/api/sessions/{NAME}/messages/{calls['id']}/drop", json={})
+        drop_calls(client)
         take(client, LATER, "msg_3")
         until(lambda: len(script().get("edits", ())) == 2)
         if restarted:
             app.proxy_scripts._followed._links.clear()
-        path = f"/api/sessions/{NAME}/{back.format(calls['id'])}"
+        path = f"/api/sessions/{NAME}/{back.format(calls_of(client)['id'])}"
         assert client.post(path, json={}).status_code == 200
         until(lambda: script()["edits"] == {})
 
