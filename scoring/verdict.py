@@ -76,7 +76,7 @@ class Situation:
     """The session is read from an agent's transcript."""
     pruned: int = 0
     """The size of the pruned view."""
-    sends_pruned: bool = False
+    reaches_agent: bool = False
     """Prunes reach the agent by themselves, with its next turn: the proxy applies them."""
     resumable: bool = True
     sub_agent: bool = False
@@ -178,7 +178,7 @@ def _advice(
     max_tokens: int | None = None,
 ) -> Verdict:
     urgency = URGENCY[kind] if situation.activity == "live" else min(URGENCY[kind], RESTING)
-    safety = UNTOUCHED if situation.followed and not situation.sends_pruned else REVERSIBLE
+    safety = UNTOUCHED if situation.followed and not situation.reaches_agent else REVERSIBLE
     safety = {"resume": NEW_FILE, "export": ""}.get(action, safety)
     return Verdict(kind, text, urgency, action, label, safety, max_tokens)
 
@@ -188,7 +188,7 @@ def _advice(
 
 def _above(situation: Situation) -> Verdict:
     if situation.followed and situation.pruned <= situation.target:
-        if situation.sends_pruned:
+        if situation.reaches_agent:
             return _nothing_needed("fine", situation, ": the prune reaches the agent with its next turn")
         return _resume(situation)
     if situation.sub_agent and situation.followed:
@@ -221,7 +221,7 @@ def _gains_little(situation: Situation, price: Price) -> bool:
 def _little_gained(situation: Situation, price: Price) -> Verdict:
     """Return the verdict if a prune gains little: what helps instead."""
     smaller = situation.pruned <= situation.tokens - situation.least_gain
-    if situation.followed and situation.resumable and smaller and not situation.sends_pruned:
+    if situation.followed and situation.resumable and smaller and not situation.reaches_agent:
         return _resume(situation)
     text = f"{_above_target(situation)}, and all that is left is protected"
     if price.freed > 0:
@@ -282,7 +282,7 @@ def _is_worth_clearing(situation: Situation, clear: Clearing) -> bool:
 
 def _can_be_sent(situation: Situation) -> bool:
     """Return whether there is a way to send a smaller pruned view to the provider."""
-    return not situation.followed or situation.resumable or situation.sends_pruned
+    return not situation.followed or situation.resumable or situation.reaches_agent
 
 
 def _redundant_words(clear: Clearing) -> str:
@@ -299,7 +299,7 @@ def _redundant_words(clear: Clearing) -> str:
 
 
 def _pace(situation: Situation) -> str:
-    if situation.automatic and (situation.sends_pruned or not situation.followed):
+    if situation.automatic and (situation.reaches_agent or not situation.followed):
         return ": it prunes automatically above the target"
     turns = situation.turns_to_target
     if turns is None:
@@ -316,7 +316,7 @@ def _fullness(situation: Situation) -> str:
     """Return how full the context is, and how full it would be with the pruned view."""
     share, pruned = _percent(situation.tokens, situation), _percent(situation.pruned, situation)
     differs = situation.followed and situation.pruned < situation.tokens and pruned != share
-    shows_pruned = differs and (situation.resumable or situation.sends_pruned)
+    shows_pruned = differs and (situation.resumable or situation.reaches_agent)
     return _sentence(f"{share} full, its pruned view {pruned}" if shows_pruned else f"{share} full")
 
 

@@ -89,9 +89,9 @@ class TestBelowTheTarget:
 
     def test_says_no_such_thing_where_a_prune_reaches_the_agent(self) -> None:  # X18
         """The proxy sends the next turn pruned: nothing is to be resumed."""
-        found = verdict(growth=700, clear=reads(), followed=True, resumable=False, sends_pruned=True)
+        found = verdict(growth=700, clear=reads(), followed=True, resumable=False, reaches_agent=True)
         assert (found.kind, found.safety) == ("clear", "Can be undone.")
-        waits = verdict(tokens=170_000, pruned=90_000, followed=True, sends_pruned=True)
+        waits = verdict(tokens=170_000, pruned=90_000, followed=True, reaches_agent=True)
         assert (waits.kind, waits.action) == ("fine", None)
         assert waits.text == (
             "85 % full, its pruned view 45 %. Nothing needed: the prune reaches the agent with its next turn"

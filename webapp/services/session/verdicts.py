@@ -43,7 +43,7 @@ def situation_of(
         days_unused=max(1, (session.environment.clock() - row.last_activity_at) // DAY_MS),
         followed=session.agent is not None,
         pruned=session.pruned.tokens,
-        sends_pruned=session.state.proxy.reaches_agent,
+        reaches_agent=session.state.proxy.reaches_agent,
         resumable=why_not_resumed(row) is None,
         sub_agent=row.is_sub_agent,
         automatic=session.automatic,
