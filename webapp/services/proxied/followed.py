@@ -127,12 +127,11 @@ class FollowedCalls:
 
         Some agents do not name the sub-agent in its calls.
         """
-        answer = read.reply.messages if read.reply is not None else ()
         contents = None
         for name in reversed(self._store.sessions.children(row.id)[-LOOKED_AT:]):
             below = self._followed(name, read.user)
             if below is not None and below.deleted_at is None:
-                contents = contents or RequestContents.of([*read.items, *answer])
+                contents = contents or RequestContents.of(read.exchanged)
                 if contents.continues(self._last(below)):
                     return below
         return None
@@ -148,10 +147,9 @@ class FollowedCalls:
         if is_named:
             self._note(row.id, name or names_of(row.id)[0], read, usage)
         if is_named and read.succeeded:
-            answer = read.reply.messages if read.reply is not None else ()
-            contents = RequestContents.of([*read.items, *answer])
             operations = Session.of(self._environment, self._store.sessions.get(row.id)).operations_version
-            link.last = LastCall(contents, (*read.keys, *read.reply_keys), operations)
+            contents, keys = RequestContents.of(read.exchanged), (*read.keys, *read.reply_keys)
+            link.last = LastCall(contents, keys, operations)
         if usage is not None and read.reply is not None and read.reply.call:
             link.usage[read.reply.call] = usage
             while len(link.usage) > CALLS_KEPT:

@@ -59,6 +59,11 @@ class ReadCall:
         return self.call.status in SUCCESS
 
     @property
+    def exchanged(self) -> Sequence[Any]:
+        """Return what was sent and answered, as the items of the next call would have it."""
+        return [*self.items, *(self.reply.messages if self.reply is not None else ())]
+
+    @property
     def model(self) -> str | None:
         """Return the model that answered, else the requested one."""
         asked = self.body.get("model")

@@ -98,11 +98,11 @@ class ProxyScripts:
             is_older = bool(script) and self._was_put_back(session, script.get("at"))
             return {**script, **script_of({})} if is_older else script or None
 
-        def keys_of(session: Session) -> Keys:
+        def find_keys(session: Session) -> Keys:
             keys = self._followed.keys(session, call)
             return lambda row: keys.get(row.id, ())
 
-        return {**self._script(session, call.operations, keys_of), "tail": call.keys[-1]}
+        return {**self._script(session, call.operations, find_keys), "tail": call.keys[-1]}
 
     def _was_put_back(self, session: Session, at: object) -> bool:
         """Return whether messages came back into the context since the operations that a script was made from."""
@@ -115,13 +115,13 @@ class ProxyScripts:
         return any(operation.kind in _PUTS_BACK for operation in later)
 
     def _script(
-        self, session: Session, called_at: tuple[int, int] | None, keys_of: Callable[[Session], Keys]
+        self, session: Session, called_at: tuple[int, int] | None, find_keys: Callable[[Session], Keys]
     ) -> EditScript:
         at, known = (session.operations_version, called_at), self._made.get(session.id)
         if known is None or known[0] != at:
             with self._store.read():
                 now = Session.load(self._environment, session.id)
-                known = at, edit_script(now, keys_of(now))
+                known = at, edit_script(now, find_keys(now))
             self._made[session.id] = known
         return known[1]
 
