@@ -71,16 +71,19 @@ def js_tests(text: str) -> Iterator[tuple[str, list[str]]]:
             yield found["name"], ids
 
 
-def proofs(root: Path) -> dict[str, list[str]]:
-    """Return requirement id -> the tests under `root` that name it, as `path: test`, sorted."""
-    found: dict[str, set[str]] = {}
-    for pattern, read in (("test_*.py", python_tests), ("*.test.js", js_tests)):
-        for file in sorted((root / "tests").rglob(pattern)):
-            path = file.relative_to(root).as_posix()
-            for test, ids in read(file.read_text(encoding="utf-8")):
-                for name in ids:
-                    found.setdefault(name, set()).add(f"[{path}](../{path}): {test.replace('_', ' ')}")
-    return {name: sorted(tests) for name, tests in found.items()}
+def proofs(root: Path) -> dict[str, dict[str, list[str]]]:
+    """Return requirement id -> the files under `root` with tests that name it -> these tests, in their order there."""
+    found: dict[str, dict[str, list[str]]] = {}
+    files = [
+        (file.relative_to(root).as_posix(), read(file.read_text(encoding="utf-8")))
+        for pattern, read in (("test_*.py", python_tests), ("*.test.js", js_tests))
+        for file in (root / "tests").rglob(pattern)
+    ]
+    for path, tests in sorted(files):
+        for test, ids in tests:
+            for name in dict.fromkeys(ids):
+                found.setdefault(name, {}).setdefault(path, []).append(test.replace("_", " "))
+    return found
 
 
 def requirements(root: Path) -> dict[str, dict[str, str]]:
@@ -94,19 +97,21 @@ def page(root: Path) -> str:
     proved, sections = proofs(root), requirements(root)
     known = {name for section in sections.values() for name in section}
     for name in sorted(set(proved) - known):
-        raise UnknownRequirementError(f"{name} is not in {REQUIREMENTS}, but named by {proved[name][0]}")
+        raise UnknownRequirementError(
+            f"{name} is not in {REQUIREMENTS}, but named by {next(iter(proved[name]))}"
+        )
     parts = [INTRODUCTION]
     for letter, section in sections.items():
         parts.append(f"## {letter}. {section['title']}\n")
         parts += [
-            _entry(name, text, proved.get(name, [])) for name, text in section.items() if name != "title"
+            _entry(name, text, proved.get(name, {})) for name, text in section.items() if name != "title"
         ]
     return "\n".join(parts)
 
 
-def _entry(name: str, text: str, tests: list[str]) -> str:
-    lines = [f"- {test}" for test in tests] or ["No test yet."]
-    return "\n".join([f"### {name}: {text}\n", *lines, ""])
+def _entry(name: str, text: str, tests: dict[str, list[str]]) -> str:
+    lines = [f"- [{path}](../{path}): {'; '.join(names)}" for path, names in tests.items()]
+    return "\n".join([f"### {name}: {text}\n", *(lines or ["No test yet."]), ""])
 
 
 def missing(root: Path) -> list[str]:

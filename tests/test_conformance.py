@@ -30,14 +30,13 @@ class TestThePage:
         assert committed == conformance.page(ROOT), "docs/conformance.md is stale; run `make docs`"
 
     def test_names_each_test_under_what_it_proves(self, tree: Path) -> None:
-        """A requirement lists its tests, and says when it has none."""
+        """A requirement lists its tests, those of a file in one line, and says when it has none."""
         (tree / "tests" / "test_a.py").write_text(
-            "class TestA:\n    def test_it_works(self):  # B1\n        pass\n"
+            "class TestA:\n    def test_it_works(self):  # B1\n        pass\n\ndef test_is_fast():  # B1\n    pass\n"
         )
         text = conformance.page(tree)
-        assert (
-            "### B1: four signals\n\n- [tests/test_a.py](../tests/test_a.py): TestA.test it works\n" in text
-        )
+        line = "- [tests/test_a.py](../tests/test_a.py): test is fast; TestA.test it works"
+        assert f"### B1: four signals\n\n{line}\n" in text
         assert "### B2: recency\n\nNo test yet.\n" in text
         assert conformance.missing(tree) == ["B2"]
 
