@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from scoring.models import ModelLimits
+from scoring.models import CallTokens, ModelLimits, spent
 
 Kind = Literal[
     "unreachable",
@@ -41,16 +41,8 @@ class Usage:
 
     def cost(self, prices: ModelLimits) -> float | None:
         """Return the cost in US dollars; None if the model's prices are unknown."""
-        if prices.input_price is None or prices.output_price is None:
-            return None
-        cached = prices.input_price if prices.cached_price is None else prices.cached_price
-        fresh = max(0, self.input_tokens - self.cached_tokens)
-        millionths = (
-            fresh * prices.input_price
-            + self.cached_tokens * cached
-            + self.output_tokens * prices.output_price
-        )
-        return millionths / 1_000_000
+        price = spent([(CallTokens(self.input_tokens, self.output_tokens, self.cached_tokens), prices)])
+        return None if price is None else price.amount
 
 
 @dataclass(frozen=True, slots=True)
