@@ -10,7 +10,7 @@ from scoring.formats.blocks import said_and_shown
 from scoring.formats.contents import parts_in
 from scoring.formats.decoding import decode, decode_readable, flat_texts
 from scoring.formats.encoding import encode, is_empty, matches_wire, with_wire_format
-from scoring.formats.media import DETAILS, Source, media_of, source_of
+from scoring.formats.media import DETAILS, Source, media_in, media_of, source_of
 from scoring.formats.numbering import note_calls, numbered
 from scoring.formats.reading import DEPTH_LIMIT, call_input, json_text
 from scoring.formats.recognition import could_be, is_sure, recognise
@@ -42,6 +42,7 @@ __all__ = [
     "is_sure",
     "json_text",
     "matches_wire",
+    "media_in",
     "media_of",
     "must_begin_with_user",
     "native_format",

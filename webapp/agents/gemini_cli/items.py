@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scoring.formats import media_in
 from scoring.messages import REMINDER, Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.agents.reading.rows import (
     count_of,
     dumps,
     lacking,
     list_of,
-    media_from_base64,
-    media_from_url,
     object_of,
     text_of,
     uncounted_input,
@@ -188,19 +187,10 @@ def _parts(content: Any) -> Iterator[Part]:
             continue
         if text := text_of(part.get("text")):
             yield Text(text)
-        elif (media := _media(part)) is not None:
+        elif (media := media_in(part)) is not None:
             yield media
         elif call := object_of(part.get("functionCall")):
             yield ToolCall(text_of(call.get("id")), text_of(call.get("name")), dumps(call.get("args", {})))
-
-
-def _media(part: dict[str, Any]) -> Media | None:
-    if inline := object_of(part.get("inlineData")):
-        return media_from_base64(text_of(inline.get("data")), text_of(inline.get("mimeType")))
-    if file := object_of(part.get("fileData")):
-        mime = text_of(file.get("mimeType"))
-        return media_from_url(text_of(file.get("fileUri")), mime.partition("/")[0] or "document", mime)
-    return None
 
 
 def _has_result(call: dict[str, Any]) -> bool:
@@ -223,8 +213,8 @@ def _result(call_id: str, call: dict[str, Any]) -> ToolResult:
             response = object_of(answer.get("response"))
             output = response.get("output", response.get("error"))
             texts.append(output if isinstance(output, str) else dumps(response))
-            media += [m for p in list_of(answer.get("parts")) if (m := _media(object_of(p))) is not None]
-        elif (found := _media(one)) is not None:
+            media += [m for p in list_of(answer.get("parts")) if (m := media_in(object_of(p))) is not None]
+        elif (found := media_in(one)) is not None:
             media.append(found)
         elif text := (part if isinstance(part, str) else text_of(one.get("text"))):
             texts.append(text)

@@ -59,6 +59,12 @@ class TestARecord:
         ((_, message),) = messages_of({"type": "user", "content": content}, "r")
         assert (len(message.media), message.parts[1]) == (1, Text("b"))
 
+    def test_has_files_by_their_address(self) -> None:
+        """A file that was uploaded is a document, whatever its type."""
+        content = [{"fileData": {"mimeType": "application/pdf", "fileUri": "https://files.example/1"}}]
+        ((_, message),) = messages_of({"type": "user", "content": content}, "r")
+        assert message.media[0].kind == "document"
+
     def test_of_the_client_is_a_reminder(self) -> None:
         """The context that the client adds is not written by the user."""
         ((_, message),) = messages_of({"type": "user", "content": "<session_context>x"}, "r")
