@@ -175,7 +175,7 @@ export class FileDrop extends CoppiceElement {
 /** The report on one file. @param {Entry} entry */
 function report(entry) {
   return html`<section class="import-file">
-    <h3>${icon(entry.state === "failed" ? "error" : "file")} ${entry.name}</h3>
+    <h3 class="beside">${icon(entry.state === "failed" ? "error" : "file")} ${entry.name}</h3>
     ${entry.error && html`<p class="fault">Not imported: ${entry.error}</p>`} ${entry.results?.map(imported)}
   </section>`;
 }

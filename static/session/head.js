@@ -45,7 +45,7 @@ const ICONS = { act: "warning", may: "restore", none: "done" };
 /** @param {Api.Verdict} verdict */
 function verdictLine({ kind, text, safety, action }) {
   const need = /** @type {keyof typeof ICONS} */ (NEEDS[kind]);
-  return html`<section class="verdict" data-need=${need} data-kind=${kind} aria-label="Verdict">
+  return html`<section class="beside verdict" data-need=${need} data-kind=${kind} aria-label="Verdict">
     ${icon(ICONS[need])}
     <p><span class="said">${verdictText(text)}</span>${
       safety && html` <small class="muted">${safety}</small>`

@@ -117,14 +117,15 @@ export class HistoryPanel extends ReadingElement {
   #entry(o) {
     const open = this.#open.has(o.n);
     const undone = o.undone_at !== null;
-    const { name, mark = "·", byAgent } = changeOf(o.kind);
+    const { name, mark, byAgent } = changeOf(o.kind);
     const actor = byAgent ? "" : (ACTORS[o.actor] ?? o.actor);
     /** @param {string} act */
     const named = (act) => `${act}: ${name}, operation ${o.n}`;
     const compare = open ? "Close" : "Compare";
     return html`<li data-undone=${undone}>
       <div class="operation">
-        <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${mark}</span>
+        <span class="op-mark ${mark ? "mark" : "muted"}" data-mark=${o.kind} aria-hidden="true"
+          >${mark ?? "·"}</span>
         <div>
           <b>${name}</b>
           <span class="muted">${actor} ${agoTime(o.at)}${undone && " · undone"}</span>

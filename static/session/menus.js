@@ -63,9 +63,9 @@ export function moreMenu(session) {
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
     <div class="menu-list">
-      <label class="switch"
+      <label class="beside switch"
         ><input type="checkbox" role="switch" name="automatic" .checked=${automatic}>Automatic pruning</label>
-      <p class="note">
+      <p class="note sub">
         Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives.
         Each prune can be undone. ${kind === "followed" && !proxy && REACHED}
       </p>
@@ -82,10 +82,10 @@ export function moreMenu(session) {
         ${windowChoice(session, "own-window")}
       </div>
       ${(session.limit >= WIDE || session.cap_tokens !== null) && capChoice(session)}
-      <label class="switch"
+      <label class="beside switch"
         ><input type="checkbox" role="switch" name="kept"
           .checked=${session.kept}>Never delete automatically</label>
-      <p class="note">Limits on age and size (in the settings, none by default) never delete it.</p>
+      <p class="note sub">Limits on age and size (in the settings, none by default) never delete it.</p>
       <hr>
       <button class="danger" data-act="delete">Delete this session…</button>
     </div>
@@ -97,7 +97,7 @@ const REACHED = "The agent sends less once it is resumed from a pruned copy, or 
 /** The note on what the agent's own hooks or extension add. @param {Api.Session} session */
 function integrationNote({ source }) {
   const one = choicesOf("integration").find(({ name }) => name === source);
-  return one && html`<p class="note"><code>${one.label}</code>: ${one.meaning}.</p>`;
+  return one && html`<p class="note sub"><code>${one.label}</code>: ${one.meaning}.</p>`;
 }
 
 /** @param {Api.Proxied} proxy */
@@ -105,14 +105,14 @@ function proxySwitch({ prunes, subscription }) {
   const why = "Its key is a subscription's: the proxy forwards its calls and never changes them.";
   const does =
     "The proxy leaves out of each call what you prune here. Takes effect with the next prune or call.";
-  return html`<label class="switch"
+  return html`<label class="beside switch"
       ><input
         type="checkbox"
         role="switch"
         name="proxy_prunes"
         .checked=${prunes}
         ?disabled=${subscription && !prunes}>Send pruned</label>
-    <p class="note">${subscription ? why : does}</p>`;
+    <p class="note sub">${subscription ? why : does}</p>`;
 }
 
 const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
@@ -148,7 +148,9 @@ function capChoice({ limit, cap_tokens: cap }) {
         ${optionElements([["", "None"], ...choices], chosen)}
       </select>
     </div>
-    <p class="note">An upper limit on the target: a share of ${number(limit)} tokens is rarely reached.</p>`;
+    <p class="note sub">
+      An upper limit on the target: a share of ${number(limit)} tokens is rarely reached.
+    </p>`;
 }
 
 /** Closes the open menus, except one that contains `inside` unless `inside` is one of its entries. A focus

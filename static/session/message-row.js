@@ -34,11 +34,11 @@ export const scoreNumber = ({ score }) =>
 
 /** @param {{ fate: string, reason: string | null }} message */
 export function fateLine({ fate, reason }) {
-  if (fate === "pending") return html`<span class="fate" data-fate="pending" aria-hidden="true">…</span>`;
+  if (fate === "pending") return html`<span class="fate sub" data-fate=${fate} aria-hidden="true">…</span>`;
   const name = FATE_ICONS[fate];
   const why = reason && html` · ${withCode(plainReason(reason))}`;
   const shape = name && icon(name, fate === "protected" ? "protected" : undefined);
-  return html`<span class="fate" data-fate=${fate}>${shape}<b>${fateName(fate)}</b>${why}</span>`;
+  return html`<span class="fate sub" data-fate=${fate}>${shape}<b>${fateName(fate)}</b>${why}</span>`;
 }
 
 /** A message in one line, monospaced if a machine wrote it. @param {Api.Message} message */
@@ -278,17 +278,17 @@ function partBlock(part, whole) {
         ><div class="prose">${withoutBlankEnds(text)}</div></div>`;
     case "reasoning":
       return html`<div class="part" data-part="reasoning">
-        <h3>Reasoning</h3>
+        <h3 class="beside">Reasoning</h3>
         <div class="prose">${part.text ? text : UNSEEN}${encrypted}</div>
       </div>`;
     case "tool_call":
       return html`<div class="part" data-part="call">
-        <h3>Call ${name}</h3>
+        <h3 class="beside">Call ${name}</h3>
         ${plainText(clipped(pretty(part.arguments ?? ""), whole))}
       </div>`;
     case "tool_result":
       return html`<div class="part" data-part="result">
-        <h3>${failed || "Result"} ${name}</h3>
+        <h3 class="beside">${failed || "Result"} ${name}</h3>
         ${plainText(text)}
         ${part.media?.map((one) => partBlock(one, whole))}
       </div>`;

@@ -80,7 +80,7 @@ function question(session, busy, error) {
         ${session.source_label} gets a pruned copy: a new session beside its own, which stays as it is.
         ${saved > 0 ? holds : "Nothing is pruned yet."}
       </p>
-      <label class="switch"
+      <label class="beside switch"
         ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>First prune to ${aim}, if it is
         above that</label>
       ${error && html`<p class="fault" role="alert">Could not write the copy: ${withCode(error)}</p>`}

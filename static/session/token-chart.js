@@ -221,7 +221,7 @@ export class TokenChart extends CoppiceElement {
   #steps({ points }) {
     const steps = steepest(points, NAMED_STEPS);
     if (steps.length === 0) return "";
-    return html`<div class="chart-steps"><span class="muted">Largest steps</span>${steps.map(
+    return html`<div class="beside chart-steps"><span class="muted">Largest steps</span>${steps.map(
       ({ number: at, label, tokens: added }) =>
         html`<button class="chip" data-act="chart-message" data-number=${at} title="Message ${number(at)}"
           ><span class="mono">${label}</span

@@ -388,7 +388,7 @@ class CoppiceSettings extends ReadingElement {
       wrong > 0
         ? html`<span class="fault">${counted(wrong, "field")} ${wrong === 1 ? "is" : "are"} wrong</span>`
         : `Not saved: ${changes.map(labelOf).join(" · ")}`;
-    return html`<div class="save-bar" ?hidden=${changes.length === 0}>
+    return html`<div class="beside save-bar" ?hidden=${changes.length === 0}>
       <span role="status">${words}</span>
       <button data-act="discard">Discard</button>
       <button class="primary" data-act="save" aria-disabled=${this.#saving}>Save</button>

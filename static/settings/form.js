@@ -206,7 +206,7 @@ function keywordGroup(form, { name, words }, path, i) {
     note: path,
   });
   return html`<div class="keyword-group">
-    <div class="keyword-head">
+    <div class="beside keyword-head">
       <input type="text" name="${path}.name" .value=${fieldValue(name)} aria-label="Name of the group"
         aria-invalid=${naming?.isWrong} aria-describedby=${naming?.ids}>
       <label class="muted small">share ${share}</label>
@@ -258,7 +258,7 @@ function fieldRow(form, [name, label, unit, help]) {
   const value = valueAt(form.settings, name);
   if (typeof value === "boolean")
     return html`<div class="setting">
-      <label class="switch"
+      <label class="beside switch"
         ><input type="checkbox" role="switch" name=${name} .checked=${value}
           aria-describedby=${help ? `help-${name}` : nothing}>${label}</label>
       ${help && html`<p class="muted small" id="help-${name}">${help}</p>`}
@@ -277,7 +277,7 @@ function fieldRow(form, [name, label, unit, help]) {
       : numberField(form, name, label, { id: `set-${name}`, help });
   return html`<div class="setting">
     <label for="set-${name}">${label}</label>
-    <span class="setting-value">${field}<span class="muted">${unit}</span></span>
+    <span class="beside setting-value">${field}<span class="muted">${unit}</span></span>
     ${help && html`<p class="muted small" id="help-${name}">${help}</p>`} ${faultNote(form, name, true)}
   </div>`;
 }

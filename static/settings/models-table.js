@@ -25,7 +25,7 @@ const NONE = html`<p class="pad muted">
   No model of that name. Add it, with the window that its documentation states.
 </p>`;
 /** @param {boolean} isWrong */
-const newName = (isWrong) => html`<label>
+const newName = (isWrong) => html`<label class="beside">
   Model <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix"
     aria-invalid=${isWrong}>
 </label>`;
@@ -122,7 +122,7 @@ class ModelsTable extends ReadingElement {
       <header>
         <h2 id="models-title">Models</h2>
         <span class="muted small">windows in tokens</span>
-        <span class="end models-tools">
+        <span class="end beside models-tools">
           <input type="search" .value=${this.#q} placeholder="Find a model" aria-label="Find a model">
           <button class="small" data-act="edit" data-name="">${icon("plus")}Add</button>
         </span>
@@ -153,7 +153,7 @@ class ModelsTable extends ReadingElement {
     return html`<div class="row model-edit">
       ${m ? html`<b class="mono">${m.name}</b>` : newName(isWrong("model"))}
       ${FIELDS.map(
-        ([field, label]) => html`<label
+        ([field, label]) => html`<label class="beside"
           >${label}
           <input type="number" name=${field} value=${m?.[field] ?? ""} min="1"
             placeholder=${field === "window" ? "4 × output" : "none"}

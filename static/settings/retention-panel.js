@@ -104,8 +104,8 @@ class RetentionPanel extends ReadingElement {
       ${this.problem("Could not read the limits")}
       <div class="retention-fields">${FIELDS.map(
         ([name, label, unit]) => html`<label>${label}
-          <span><input type="number" name=${name} min="1" step="1" inputmode="numeric" placeholder="no limit"
-            aria-invalid=${this.#wrong.includes(name)}
+          <span class="beside"><input type="number" name=${name} min="1" step="1" inputmode="numeric"
+            placeholder="no limit" aria-invalid=${this.#wrong.includes(name)}
             .value=${`${this.#stored?.limits[name] ?? ""}`}>${unit}</span></label>`,
       )}</div>
       <p class="pad ${this.#fault ? "fault" : (shown?.sessions ?? 0) > 0 ? "warned" : ""}" role="status"
