@@ -11,7 +11,7 @@ import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { isMissing, READING } from "../shared/problem.js";
+import { isMissing } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { pageOf } from "../shared/session-facts.js";
@@ -215,8 +215,7 @@ class CoppiceMemory extends ReadingElement {
           placeholder="A new ${one}"></textarea>
         <div><button data-act="add">${icon("plus")}Keep it</button></div>
       </div></div>
-      ${this.problem(`Could not read the ${many}`)}
-      ${this.#memories ? empty : !this.error && READING}
+      ${this.problem(`Could not read the ${many}`, this.#memories)} ${this.#memories && empty}
       ${memories.length > 0 && list}`;
   }
 

@@ -5,9 +5,8 @@
 import { api } from "../shared/api.js";
 import { number, tokens } from "../shared/format.js";
 import { html } from "../shared/html.js";
-import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
-import { panelText } from "./message-row.js";
+import { panelRow } from "./message-row.js";
 
 const SHOWN = 100;
 const NONE =
@@ -43,8 +42,7 @@ class ArchivePanel extends ReadingElement {
         <input type="search" .value=${this.#q} placeholder="Find a message"
           aria-label="Search messages that are out of the context" autocomplete="off">
       </div>
-      ${this.problem("Could not read the archive")}
-      ${this.#messages === null && !this.error && READING}
+      ${this.problem("Could not read the archive", this.#messages)}
       ${this.#messages?.length === 0 && none}
       <ul class="group-rows">
         ${messages.slice(0, SHOWN).map((message) => row(message, this.certainty))}
@@ -56,12 +54,9 @@ class ArchivePanel extends ReadingElement {
 
 /** @param {Api.Message} message @param {string} certainty */
 function row(message, certainty) {
-  return html`<li>
-    <span class="num muted">${number(message.number)}</span>${panelText(message)}
-    <span class="num">${tokens(message.tokens, certainty)}</span>
-    <button class="small" data-act="archive-restore" data-id=${message.id}
-      aria-label="Restore message ${message.number}">Restore</button>
-  </li>`;
+  const restore = html`<button class="small" data-act="archive-restore" data-id=${message.id}
+    aria-label="Restore message ${message.number}">Restore</button>`;
+  return panelRow(message, tokens(message.tokens, certainty), restore);
 }
 
 customElements.define("archive-panel", ArchivePanel);

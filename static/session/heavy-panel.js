@@ -10,12 +10,11 @@ import { counted, fileName, number, percent, tokens as tokenText } from "../shar
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { tokenCount } from "../shared/parts.js";
-import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { Refresher } from "../shared/refresher.js";
 import { toastError } from "../shared/toast.js";
 import { canDrop, canShorten, withFates } from "./message-facts.js";
-import { panelText } from "./message-row.js";
+import { panelRow } from "./message-row.js";
 
 /** @typedef {"drop" | "shorten"} Kind */
 
@@ -96,8 +95,7 @@ export class HeavyPanel extends ReadingElement {
   template() {
     const [messages, heaviest] = [this.#messages, this.#heaviest];
     return html`<div class="panel-body">
-      ${this.problem("Could not read what is heaviest")}
-      ${!this.error && !messages && READING}
+      ${this.problem("Could not read what is heaviest", messages)}
       ${messages?.length === 0 && html`<p class="muted pad">The context is empty.</p>`}
       ${messages && messages.length > 0 && heaviest && this.#lists(messages, heaviest)}
     </div>`;
@@ -166,14 +164,11 @@ function one(message, certainty) {
   const button = (kind, word, shape) =>
     html`<button class="small iconic quiet" data-act="choose-one" data-kind=${kind} data-id=${id}
       aria-label="${word} message ${n}…" title="${word}…">${icon(shape)}</button>`;
-  return html`<li>
-    <span class="num muted">${number(n)}</span>${panelText(message)}
-    <span class="num">${tokenCount(message.tokens, certainty)}</span>
-    <span class="heavy-acts">
-      ${canShorten(message) && button("shorten", "Shorten", "torn")}
-      ${canDrop(message) && button("drop", "Drop", "goes")}
-    </span>
-  </li>`;
+  const acts = html`<span class="heavy-acts">
+    ${canShorten(message) && button("shorten", "Shorten", "torn")}
+    ${canDrop(message) && button("drop", "Drop", "goes")}
+  </span>`;
+  return panelRow(message, tokenCount(message.tokens, certainty), acts);
 }
 
 customElements.define("heavy-panel", HeavyPanel);

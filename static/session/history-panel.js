@@ -7,14 +7,14 @@ import { api } from "../shared/api.js";
 import { counted, number, tokens as tokenText } from "../shared/format.js";
 import { html, keyed, nothing } from "../shared/html.js";
 import { planBar } from "../shared/parts.js";
-import { problem, READING, reasonOf } from "../shared/problem.js";
+import { problem, reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { certaintyOfParts } from "../shared/session-facts.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { ACTORS, changeOf, strategyName } from "../shared/words.js";
-import { panelText, rowTokens } from "./message-row.js";
+import { panelRow, rowTokens } from "./message-row.js";
 import { aimOf } from "./plan.js";
 
 const SHOWN_ITEMS = 60;
@@ -103,12 +103,14 @@ export class HistoryPanel extends ReadingElement {
   }
 
   template() {
-    return html`<div class="panel-body">${this.problem("Could not read the history") || this.#list()}</div>`;
+    const operations = this.#operations;
+    return html`<div class="panel-body">
+      ${this.problem("Could not read the history", operations) || (operations && this.#list(operations))}
+    </div>`;
   }
 
-  #list() {
-    const operations = this.#operations;
-    if (!operations) return READING;
+  /** @param {Api.Operation[]} operations */
+  #list(operations) {
     if (operations.length === 0) return html`<p class="muted pad">${NONE}</p>`;
     return html`<ol class="operations">${keyed(operations, "n", (o) => this.#entry(o))}</ol>`;
   }
@@ -229,13 +231,7 @@ function inside(items, certainty) {
   if (items.length === 0) return html`<p class="small muted">It changed no message.</p>`;
   const more = items.length - SHOWN_ITEMS;
   return html`<ul class="group-rows">
-    ${items.slice(0, SHOWN_ITEMS).map(
-      (item) =>
-        html`<li>
-          <span class="num muted">${number(item.number)}</span>${panelText(item)}
-          <span class="num">${rowTokens(item, certainty)}</span>
-        </li>`,
-    )}
+    ${items.slice(0, SHOWN_ITEMS).map((item) => panelRow(item, rowTokens(item, certainty)))}
     ${more > 0 && html`<li class="muted small">and ${counted(more, "more message")}</li>`}
   </ul>`;
 }

@@ -5,7 +5,7 @@ import { number, percentSet } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { focusOn } from "../shared/keys.js";
-import { optionElements } from "../shared/parts.js";
+import { optionElements, switchField } from "../shared/parts.js";
 import { NOT_LOADED } from "../shared/problem.js";
 import { root } from "../shared/root.js";
 import { toastError } from "../shared/toast.js";
@@ -63,8 +63,7 @@ export function moreMenu(session) {
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
     <div class="menu-list">
-      <label class="beside switch"
-        ><input type="checkbox" role="switch" name="automatic" .checked=${automatic}>Automatic pruning</label>
+      ${switchField("automatic", automatic, "Automatic pruning")}
       <p class="note sub">
         Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives.
         Each prune can be undone. ${kind === "followed" && !proxy && REACHED}
@@ -82,9 +81,7 @@ export function moreMenu(session) {
         ${windowChoice(session, "own-window")}
       </div>
       ${(session.limit >= WIDE || session.cap_tokens !== null) && capChoice(session)}
-      <label class="beside switch"
-        ><input type="checkbox" role="switch" name="kept"
-          .checked=${session.kept}>Never delete automatically</label>
+      ${switchField("kept", session.kept, "Never delete automatically")}
       <p class="note sub">Limits on age and size (in the settings, none by default) never delete it.</p>
       <hr>
       <button class="danger" data-act="delete">Delete this session…</button>
@@ -105,13 +102,7 @@ function proxySwitch({ prunes, subscription }) {
   const why = "Its key is a subscription's: the proxy forwards its calls and never changes them.";
   const does =
     "The proxy leaves out of each call what you prune here. Takes effect with the next prune or call.";
-  return html`<label class="beside switch"
-      ><input
-        type="checkbox"
-        role="switch"
-        name="proxy_prunes"
-        .checked=${prunes}
-        ?disabled=${subscription && !prunes}>Send pruned</label>
+  return html`${switchField("proxy_prunes", prunes, "Send pruned", { isDisabled: subscription && !prunes })}
     <p class="note sub">${subscription ? why : does}</p>`;
 }
 

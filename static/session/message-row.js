@@ -53,13 +53,18 @@ export function previewLine({ calls, text, role, tool, media }) {
     >${tool && html`<span class="tool-name">${tool}</span> `}${said}</span>`;
 }
 
-/** A message in a panel beside the list, as a link to its row. @param {Api.Message} message */
-export function panelText(message) {
+/** A message in a panel beside the list, as a link to its row. @param {Api.Message} message
+ * @param {import("../shared/html.js").Html} size its tokens @param {unknown} [acts] what can be done with it */
+export function panelRow(message, size, acts) {
   const reason = plainReason(message.reason).replace(/^cleared: /, ""); // the heading of its group says so
-  return html`<span class="group-text" title=${reason}
-    ><button class="bare" data-act="show-message" data-number=${message.number}
-      >${previewLine(message)}</button
-    ><small class="muted">${withCode(reason || message.role)}</small></span>`;
+  return html`<li>
+    <span class="num muted">${number(message.number)}</span><span class="group-text" title=${reason}
+      ><button class="bare" data-act="show-message" data-number=${message.number}
+        >${previewLine(message)}</button
+      ><small class="muted">${withCode(reason || message.role)}</small></span>
+    <span class="num">${size}</span>
+    ${acts}
+  </li>`;
 }
 
 /** The tokens of a message, and below them those that it will have if a plan shortens it.

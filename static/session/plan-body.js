@@ -8,7 +8,7 @@ import { certaintyOfParts } from "../shared/session-facts.js";
 import { agoTime, untilTime } from "../shared/times.js";
 import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
-import { panelText, rowTokens } from "./message-row.js";
+import { panelRow, rowTokens } from "./message-row.js";
 import { aimOf, paysBack, rowsByCause, takesOnlyChosen } from "./plan.js";
 import { fatesChanged, toSave, tuning } from "./tuning.js";
 
@@ -186,12 +186,9 @@ function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
 /** @param {Api.Message} message @param {string} certainty */
 function row(message, certainty) {
   const { id, number: n } = message;
-  return html`<li>
-    <span class="num muted">${number(n)}</span>${panelText(message)}
-    <span class="num">${rowTokens(message, certainty)}</span>
-    <button class="small" data-act="spare" data-id=${id} data-number=${n} aria-label="Spare message ${n}"
-      >Spare</button>
-  </li>`;
+  const spare = html`<button class="small" data-act="spare" data-id=${id} data-number=${n}
+    aria-label="Spare message ${n}">Spare</button>`;
+  return panelRow(message, rowTokens(message, certainty), spare);
 }
 
 /** @param {Api.Plan} plan @param {Api.Session} session */

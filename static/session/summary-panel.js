@@ -7,7 +7,6 @@ import { api } from "../shared/api.js";
 import { counted, money, number, sentence, tokens as tokenText } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { plainText } from "../shared/parts.js";
-import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
@@ -89,8 +88,8 @@ class SummaryPanel extends ReadingElement {
   template() {
     const status = this.#status;
     return html`<div class="panel-body">
-      ${this.problem("Could not read the summaries")}
-      ${status ? statusOf(status, this.certainty) : !this.error && READING}
+      ${this.problem("Could not read the summaries", status)}
+      ${status && statusOf(status, this.certainty)}
       ${status && this.#summaries.length === 0 && NONE}
       ${keyed(this.#summaries, "id", (summary) => summaryOf(summary, this.certainty))}
       ${this.#proposed > 0 && proposedLine(this.#proposed)}

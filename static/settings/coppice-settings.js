@@ -10,7 +10,7 @@ import { ApiError, api } from "../shared/api.js";
 import { download } from "../shared/copy.js";
 import { counted } from "../shared/format.js";
 import { html } from "../shared/html.js";
-import { NOT_LOADED, READING } from "../shared/problem.js";
+import { NOT_LOADED } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { ALL, AUTO } from "../shared/task-types.js";
@@ -338,7 +338,7 @@ class CoppiceSettings extends ReadingElement {
     const [doc, edited] = [this.#doc, this.#edited];
     if (!doc || !edited)
       return html`<div class="page-head"><h1>Settings</h1></div>
-        ${this.problem("Could not read the settings") || READING}`;
+        ${this.problem("Could not read the settings", doc)}`;
     const { limits, signals } = doc;
     const form = { settings: edited, faults: this.#faults, limits, signals, type: this.#type };
     const [left, right] = columnsOf(edited);

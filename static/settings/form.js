@@ -3,7 +3,7 @@
 import { decimal, sentence } from "../shared/format.js";
 import { fieldValue, html, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { optionElements, signalColour, signalSwatch } from "../shared/parts.js";
+import { optionElements, signalColour, signalSwatch, switchField } from "../shared/parts.js";
 import { ALL } from "../shared/task-types.js";
 import {
   choiceOptions,
@@ -258,9 +258,7 @@ function fieldRow(form, [name, label, unit, help]) {
   const value = valueAt(form.settings, name);
   if (typeof value === "boolean")
     return html`<div class="setting">
-      <label class="beside switch"
-        ><input type="checkbox" role="switch" name=${name} .checked=${value}
-          aria-describedby=${help ? `help-${name}` : nothing}>${label}</label>
+      ${switchField(name, value, label, { help: help ? `help-${name}` : undefined })}
       ${help && html`<p class="muted small" id="help-${name}">${help}</p>`}
     </div>`;
   const { isWrong, ids } = about(form, name, { help });

@@ -108,28 +108,26 @@ class WebhooksPanel extends ReadingElement {
     if (this.#log?.id !== id) await this.#open(id);
   }
 
-  /** @param {number} id */
-  #withId(id) {
-    return this.#doc?.webhooks.find((one) => one.id === id);
+  /** Asks before something is done to a webhook. @param {number} id @param {string} yes what is done
+   * @param {string} what to what @param {string} follows in a sentence */
+  async #asks(id, yes, what, follows) {
+    const hook = this.#doc?.webhooks.find((one) => one.id === id);
+    const text = hook && html`<p class="mono webhook-url">${hook.url}</p><p>${follows}</p>`;
+    return text && (await ask({ title: `${yes} this ${what}?`, text, yes }));
   }
 
   /** @param {number} id */
   async #rotate(id) {
-    const hook = this.#withId(id);
-    if (!hook) return;
-    const text = html`<p class="mono webhook-url">${hook.url}</p>
-      <p>Messages are signed with the new one at once; the receiver refuses them until it has it.</p>`;
-    if (!(await ask({ title: "Replace this secret?", text, yes: "Replace" }))) return;
-    await this.act("Could not replace the secret", async () => this.#show(await api.rotateWebhook(id)));
+    const follows =
+      "Messages are signed with the new one at once; the receiver refuses them until it has it.";
+    if (await this.#asks(id, "Replace", "secret", follows))
+      await this.act("Could not replace the secret", async () => this.#show(await api.rotateWebhook(id)));
   }
 
   /** @param {number} id */
   async #delete(id) {
-    const hook = this.#withId(id);
-    if (!hook) return;
-    const text = html`<p class="mono webhook-url">${hook.url}</p>
-      <p>Its log and the messages that wait are deleted. This cannot be undone.</p>`;
-    if (!(await ask({ title: "Delete this webhook?", text, yes: "Delete" }))) return;
+    const follows = "Its log and the messages that wait are deleted. This cannot be undone.";
+    if (!(await this.#asks(id, "Delete", "webhook", follows))) return;
     await this.act("Could not delete it", () => api.deleteWebhook(id));
     if (this.#made?.webhook.id === id) this.#show(null);
   }

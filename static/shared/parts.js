@@ -49,6 +49,13 @@ export const signalSwatch = (i) =>
  * has it. @param {string} text @param {string} [kind] classes */
 export const plainText = (text, kind = "") => html`<pre class=${kind || nothing} tabindex="0">${text}</pre>`;
 
+/** A switch with its label. @param {string} name @param {boolean} on @param {string} label
+ * @param {{ help?: string, isDisabled?: boolean }} [more] `help`: the id of its help */
+export const switchField = (name, on, label, { help, isDisabled = false } = {}) => html`<label
+  class="beside switch"
+  ><input type="checkbox" role="switch" name=${name} .checked=${on} ?disabled=${isDisabled}
+    aria-describedby=${help ?? nothing}>${label}</label>`;
+
 /** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices
  * @param {unknown} chosen */
 export const optionElements = (choices, chosen) =>

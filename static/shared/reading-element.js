@@ -5,7 +5,7 @@
 // `readsOnceJoined` therefore wait for the join.
 import { CoppiceElement } from "./element.js";
 import { html } from "./html.js";
-import { errorOf, problem, tokenForm } from "./problem.js";
+import { errorOf, problem, READING, tokenForm } from "./problem.js";
 import { Refresher } from "./refresher.js";
 import { live, whenLive } from "./socket.js";
 import { toast, toastError } from "./toast.js";
@@ -129,9 +129,11 @@ export class ReadingElement extends CoppiceElement {
     }
   }
 
-  /** The error of the last request, if it failed. @param {string} what "Could not …" */
-  problem(what) {
+  /** The error of the last request, if it failed; without one, that what is shown is still being read, unless
+   * it is there. @param {string} what "Could not …" @param {unknown} [isRead] */
+  problem(what, isRead = true) {
     const { error, localName } = this;
-    return error && html`${problem(what, error.message, `retry-${localName}`)}${tokenForm(error)}`;
+    if (!error) return !isRead && READING;
+    return html`${problem(what, error.message, `retry-${localName}`)}${tokenForm(error)}`;
   }
 }

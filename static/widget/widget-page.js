@@ -6,7 +6,6 @@ import { api } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { html } from "../shared/html.js";
 import { sessionOptions } from "../shared/parts.js";
-import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { titleOf } from "../shared/session-facts.js";
@@ -60,8 +59,8 @@ class WidgetPage extends ReadingElement {
         <h1>Widget</h1>
         <span class="muted">one session's context, on a page of another site</span>
       </div>
-      ${this.problem("Could not read the sessions")}
-      ${this.#sessions ? this.#ofSessions(this.#sessions) : !this.error && READING}`;
+      ${this.problem("Could not read the sessions", this.#sessions)}
+      ${this.#sessions && this.#ofSessions(this.#sessions)}`;
   }
 
   /** @param {Api.Session[]} sessions */
