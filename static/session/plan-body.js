@@ -95,7 +95,7 @@ export function chosen({ choices, options, session, plan }) {
   const one = ([kind, label]) => html`<div>
     <span class="muted">${label}</span><ul class="chips">${chips(kind, choices.of(kind))}</ul>
   </div>`;
-  return html`<div class="chosen">
+  return html`<div class="stack chosen">
     ${kinds.map(one)}
     ${!alone && plan && choicesEffect(plan, options)}
     ${alone && html`<button class="small" data-act="also-prune">Prune to ${aim} as well</button>`}

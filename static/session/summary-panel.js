@@ -124,7 +124,7 @@ function statusOf(status, certainty) {
     : last_summary
       ? html`Since the last one, ${agoTime(last_summary.at)}`
       : "Since the beginning";
-  return html`<div class="pad summary-status">
+  return html`<div class="pad stack">
     <p><b>Summary: ${made}</b><span class="small muted block">${since}</span></p>
     ${triggers.map(({ text, percent }) =>
       percent === null

@@ -49,7 +49,7 @@ export function enter(options, plan, { name, value }) {
 export function tuning({ plan, options, weighing: open }) {
   const changes = Object.keys(toSave(options)).length > 0;
   const own = Object.keys(withoutOwn(plan)).length > 0;
-  return html`<section class="tuning" aria-label="Weights and tail">
+  return html`<section class="stack tuning" aria-label="Weights and tail">
     <details ?open=${open}>
       <summary>Weights and tail</summary>
       <div class="tuning-fields">

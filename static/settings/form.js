@@ -158,7 +158,7 @@ export function weightsSection(form) {
 const SUGGEST = html`<div>
     <button type="button" class="small" data-act="suggest-weights">Suggest from your sessions</button>
   </div>
-  <weight-suggestion></weight-suggestion>`;
+  <weight-suggestion class="stack"></weight-suggestion>`;
 
 /** @param {number[]} shares in percent */
 const weightBar = (shares) =>

@@ -182,7 +182,7 @@ class WebhooksPanel extends ReadingElement {
     const button = (act, label, pressed = "") =>
       html`<button class="small" data-act=${act} data-id=${hook.id} data-active=${pressed}
         aria-label="${label}: ${hook.url}">${label}</button>`;
-    return html`<article class="webhook" data-active=${hook.active}>
+    return html`<article class="stack webhook" data-active=${hook.active}>
       <div class="webhook-about">
         <b class="mono webhook-url">${hook.url}</b>
         <span class="muted small">${hook.events.map(wordsOf).join(", ")}</span>
@@ -236,7 +236,7 @@ class WebhooksPanel extends ReadingElement {
     const faults = this.#faults.map(
       ({ message }) => html`<p class="fault small" role="alert">${sentence(message)}</p>`,
     );
-    return html`<div class="webhook-edit">
+    return html`<div class="stack webhook-edit">
       <label>Address
         <input type="text" inputmode="url" name="url" .value=${hook?.url ?? ""} placeholder="https://…"
           autocomplete="off" spellcheck="false" aria-invalid=${wrong}></label>

@@ -54,7 +54,7 @@ export class WeightSuggestion extends CoppiceElement {
       <button type="button" class="small" data-act="take-weights" ?disabled=${taken}
         >Use these weights</button>
     </div>`;
-    return html`<div role="status">${this.#busy && BUSY} ${found && this.#words(found)}</div>
+    return html`<div role="status" class="stack">${this.#busy && BUSY} ${found && this.#words(found)}</div>
       ${this.#error && html`<p class="fault small" role="alert">${sentence(this.#error)}</p>`}
       ${found?.weights && take}`;
   }

@@ -220,7 +220,7 @@ export class WhatIf extends ReadingElement {
     const choices = (this.#sessions ?? []).map(
       (s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(s.pruned.utilization)})`]),
     );
-    return html`<div class="pad what-if-body">
+    return html`<div class="pad stack what-if-body">
       <label class="small muted" for="what-if-session">On the session</label>
       <select id="what-if-session">${optionElements(choices, session.id)}</select>
       <p class="small muted">
