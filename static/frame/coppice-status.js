@@ -2,14 +2,13 @@
 //
 // The right end of the top bar: the live connection, the keys of search and help, the theme. Listens to the
 // live connection's `state`; changes `data-theme` on <html>, and updates the relative times of the page.
-import { ApiError, api } from "../shared/api.js";
+import { ApiError, api, root } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { focusOn, shortcutsFor } from "../shared/keys.js";
 import { recall, remember } from "../shared/preferences.js";
-import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
@@ -106,9 +105,9 @@ class CoppiceStatus extends CoppiceElement {
   template() {
     const { state } = live;
     const theme = `Theme: ${this.#theme}`;
-    return html`<span class="live" role="status" data-state=${state} title=${REASONS[state]}
+    return html`<span class="beside live" role="status" data-state=${state} title=${REASONS[state]}
         ><i></i><span>${state}${since(live.asOf)}</span></span>
-      <span class="wide"><kbd>/</kbd> search</span>
+      <span class="beside wide"><kbd>/</kbd> search</span>
       <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"
         ><kbd>?</kbd> keys</button>
       <button class="quiet iconic" data-act="theme" aria-label=${theme} title=${theme}

@@ -133,7 +133,7 @@ class CoppiceToasts extends CoppiceElement {
 
 /** @param {Toast} toast */
 function one({ kind = "success", message, act, also }) {
-  return html`<div class="toast" data-kind=${kind} role=${kind === "error" ? "alert" : nothing}>
+  return html`<div class="beside toast" data-kind=${kind} role=${kind === "error" ? "alert" : nothing}>
     ${kind !== "success" && icon(kind)}
     <span>${withCode(message)}</span>
     ${act && html`<button class="act" data-act="toast-act">${act.label}</button>`}

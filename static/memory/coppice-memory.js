@@ -6,14 +6,13 @@
 import { focusOn } from "../shared/keys.js";
 import "./learning-proposals.js";
 import * as address from "../shared/address.js";
-import { api } from "../shared/api.js";
+import { api, root } from "../shared/api.js";
 import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { isMissing } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
-import { root } from "../shared/root.js";
 import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
@@ -200,7 +199,7 @@ class CoppiceMemory extends ReadingElement {
         <h1>Memory</h1><span class="muted">short texts kept across sessions</span>
       </div>
       <div class="row toolbar">
-        <div class="chips" role="group" aria-label="What to show">
+        <div class="row chips" role="group" aria-label="What to show">
           ${this.#chip("memories")}${this.#chip("learnings")}
         </div>
         <input class="search-field" type="search" .value=${this.#q} placeholder="Words to find"

@@ -8,14 +8,13 @@ import "./file-drop.js";
 import "./saved-totals.js";
 import "./sessions-table.js";
 import * as address from "../shared/address.js";
-import { api } from "../shared/api.js";
+import { api, root } from "../shared/api.js";
 import { counted, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { optionElements } from "../shared/parts.js";
 import { READING } from "../shared/problem.js";
 import { ReadingElement } from "../shared/reading-element.js";
-import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { title } from "../shared/words.js";
 import { badge, canNotify, isNotifying, notifyOfCrossing, toggleNotifying } from "./alerts.js";
@@ -119,7 +118,8 @@ class CoppiceOverview extends ReadingElement {
       const mark = this.#names?.get(session.id)?.mark;
       const isOld = mark && mark !== timeOfDay(session.last_activity, Date.now());
       if (known?.title !== session.title || isOld) this.#names = null;
-      this.#sessions.set(session.id, newer(known, session));
+      // An event may have brought a later state meanwhile.
+      if (!known || known.version <= session.version) this.#sessions.set(session.id, session);
     }
     this.requestUpdate();
   }
@@ -223,15 +223,15 @@ class CoppiceOverview extends ReadingElement {
     return html`<div class="row toolbar">
       <input type="search" .value=${find} placeholder="Filter sessions" aria-label="Filter sessions"
         autocomplete="off" spellcheck="false">
-      <div class="chips" role="group" aria-label="Show">
+      <div class="row chips" role="group" aria-label="Show">
         ${chip("all", "All")}${chip("active", "Active", active)}${chip("above", "Above target", above)}
         ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
-      <div class="chips belonging" ?data-bare=${!belonging.some(Boolean)}>${belonging}
+      <div class="row chips belonging" ?data-bare=${!belonging.some(Boolean)}>${belonging}
         <select class="order" name="sort" aria-label="Sort"
           >${optionElements(sortChoices(sort), sort)}</select>
       </div>
-      <div class="chips" role="group" aria-label="Group">
+      <div class="row chips" role="group" aria-label="Group">
         ${group("project")}${users.length > 0 && group("user")}${hosts.length > 0 && group("host")}
       </div>
     </div>`;
@@ -305,9 +305,5 @@ const noneFits = (all) =>
     No session matches this filter.
     <button class="small" data-act="clear-filter">Show all ${number(all)}</button>
   </p>`;
-
-/** A session as read, unless an event has brought a later state meanwhile.
- * @param {Api.Session | undefined} known @param {Api.Session} read */
-const newer = (known, read) => (known && known.version > read.version ? known : read);
 
 customElements.define("coppice-overview", CoppiceOverview);

@@ -163,7 +163,7 @@ export class FileDrop extends CoppiceElement {
     const all = this.#entries.length;
     const place = all > 1 ? `, file ${number(this.#entries.indexOf(entry) + 1)} of ${number(all)}` : "";
     const read = entry.read > 0 ? `${size(entry.read)} of ` : "";
-    return html`<div class="importing">
+    return html`<div class="stack tight importing">
       <p class="one-line" role="status" title=${entry.name}>Importing <b>${entry.name}</b></p>
       <progress aria-label="Reading ${entry.name}" max=${entry.size}
         value=${entry.read || nothing}></progress>
@@ -174,7 +174,7 @@ export class FileDrop extends CoppiceElement {
 
 /** The report on one file. @param {Entry} entry */
 function report(entry) {
-  return html`<section class="import-file">
+  return html`<section class="stack tight import-file">
     <h3 class="beside">${icon(entry.state === "failed" ? "error" : "file")} ${entry.name}</h3>
     ${entry.error && html`<p class="fault">Not imported: ${entry.error}</p>`} ${entry.results?.map(imported)}
   </section>`;

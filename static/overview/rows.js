@@ -195,9 +195,6 @@ function urgencyOf(children) {
   };
 }
 
-/** @param {Row} row */
-const isOrphan = ({ session, depth }) => depth === 0 && startedBy(session) !== null;
-
 /** True if grouping by project makes the list clearer. @param {Iterable<Api.Session>} sessions */
 export function isWorthGrouping(sessions) {
   const all = [...sessions];
@@ -215,7 +212,7 @@ export function grouped(rows, { text = "", by = "project", unfolded, closed } = 
   const projects = new Map();
   let [path, orphan] = ["", false];
   for (const row of rows) {
-    if (row.depth === 0) [path, orphan] = [GROUPS[by](row.session), isOrphan(row)];
+    if (row.depth === 0) [path, orphan] = [GROUPS[by](row.session), startedBy(row.session) !== null];
     const project = projects.get(path) ?? { rows: [], orphans: [] };
     projects.set(path, project);
     (orphan ? project.orphans : project.rows).push(row);

@@ -1,7 +1,6 @@
 // The actions of the session page. Each reports its result, or its failure, in a toast.
-import { api } from "../shared/api.js";
+import { api, root } from "../shared/api.js";
 import { number } from "../shared/format.js";
-import { root } from "../shared/root.js";
 import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";

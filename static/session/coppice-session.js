@@ -131,7 +131,11 @@ class CoppiceSession extends CoppiceElement {
     shortcutsFor(
       [
         { key: "p", label: "Plan a prune", run: () => this.#panels.open("plan") },
-        { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
+        {
+          key: "Enter",
+          label: "Apply the plan, when it is open",
+          run: () => this.#panels.shows("plan") && unlessViewing(() => this.#panels.plan?.apply()),
+        },
         {
           key: "u",
           label: "Undo the last change of the context",
@@ -376,10 +380,6 @@ class CoppiceSession extends CoppiceElement {
       if (await dialog.askToDelete(this.#session, this.#deleteQuestion.signal))
         await deleteSession(this.sessionId);
     }
-  }
-
-  #applyByKey() {
-    if (this.#panels.shows("plan")) unlessViewing(() => this.#panels.plan?.apply());
   }
 
   async #askToResume() {

@@ -1,10 +1,11 @@
 // The head of the session page as markup: the session, its menus and its verdict, or that there is none.
+
+import { root } from "../shared/api.js";
 import { counted, fileName, money, number, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { stateIcon } from "../shared/parts.js";
 import { isMissing, problem, READING, tokenForm } from "../shared/problem.js";
-import { root } from "../shared/root.js";
 import { pageOf, startedBy, titleOf, verdictText } from "../shared/session-facts.js";
 import { exportMenu, moreMenu, windowChoice } from "./menus.js";
 

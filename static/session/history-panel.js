@@ -46,7 +46,10 @@ export class HistoryPanel extends ReadingElement {
 
   start() {
     this.actions({
-      compare: (target) => this.#toggle(Number(target.dataset.n)),
+      compare: ({ dataset }) => {
+        if (this.#open.delete(Number(dataset.n))) this.requestUpdate();
+        else this.#compare(Number(dataset.n));
+      },
       "retry-compare": (target) => this.#compare(Number(target.dataset.id)),
       undo: (target) => this.#ask(Number(target.dataset.n)),
       "undo-yes": (target) => this.#undo(Number(target.dataset.n)),
@@ -62,12 +65,6 @@ export class HistoryPanel extends ReadingElement {
 
   async read() {
     this.#operations = [...(await api.operations(this.sessionId))].sort((a, b) => b.n - a.n);
-  }
-
-  /** @param {number} n */
-  async #toggle(n) {
-    if (this.#open.delete(n)) this.requestUpdate();
-    else await this.#compare(n);
   }
 
   /** Opens an operation and reads what it changed. @param {number} n */

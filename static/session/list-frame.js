@@ -22,7 +22,7 @@ export function listHead(query, counts, tools) {
   const choices = [["", "All tools"], ...named.map((name) => /** @type {[string, string]} */ ([name, name]))];
   return html`<header class="list-head">
     <h2>Messages</h2>
-    <div class="chips" role="group" aria-label="Show">
+    <div class="row chips" role="group" aria-label="Show">
       ${rangeChip(query)} ${FILTERS.map(([name, label]) => chip(query, name, label, numbers[name]))}
     </div>
     <div class="list-tools">

@@ -1,13 +1,13 @@
 // The menus of a session, each a <details class="menu">: Export has a line for each format with its use, More
 // the choices for this session. closeMenus() closes open ones.
 
+import { root } from "../shared/api.js";
 import { number, percentSet } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { focusOn } from "../shared/keys.js";
 import { optionElements, switchField } from "../shared/parts.js";
 import { NOT_LOADED } from "../shared/problem.js";
-import { root } from "../shared/root.js";
 import { toastError } from "../shared/toast.js";
 import { choiceOptions, choicesOf, strategyName } from "../shared/words.js";
 
@@ -23,18 +23,16 @@ const FORMATS = [
   ],
 ];
 
-/** @param {Api.Session} session @param {string} format */
-const exportOf = ({ id }, format) => `${root}/api/sessions/${encodeURIComponent(id)}/export?format=${format}`;
-
 const loadCards = () =>
   import("./card-links.js").catch(() => toastError(NOT_LOADED, "Could not load the cards"));
 
 /** @param {Api.Session} session */
 export function exportMenu(session) {
   const agent = session.why_not_resumed === null && session.source_label;
+  const id = encodeURIComponent(session.id);
   /** @param {string} format @param {string} name @param {string} use */
   const item = (format, name, use) =>
-    html`<a href=${exportOf(session, format)} download
+    html`<a href=${`${root}/api/sessions/${id}/export?format=${format}`} download
       ><span><b>${name}</b><small class="muted">${use}</small></span></a>`;
   const own =
     agent &&
@@ -48,7 +46,7 @@ export function exportMenu(session) {
     <div class="menu-list">
       ${own} ${agent && html`<hr>`}
       ${FORMATS.map(([format, name, use]) => item(format, name, use))}
-      <hr><a href=${`${root}/widget?session=${encodeURIComponent(session.id)}`}
+      <hr><a href=${`${root}/widget?session=${id}`}
         ><span><b>Widget</b><small class="muted"
           >The gauge and the prune button for a page of another site.</small></span></a>
       <card-links session-id=${session.id}></card-links>

@@ -9,12 +9,11 @@
 // again, at most once a second; `reveal(number)` opens a message; `narrow({tool, role, q})` and
 // `range(from, to)` filter. The choices are part of the address.
 import * as address from "../shared/address.js";
-import { api } from "../shared/api.js";
+import { api, root } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { html, keyed, nothing } from "../shared/html.js";
 import { focusOn, shortcutsFor } from "../shared/keys.js";
 import { problem } from "../shared/problem.js";
-import { root } from "../shared/root.js";
 import { whenLive } from "../shared/socket.js";
 import { toastError } from "../shared/toast.js";
 import { listFoot, listHead, pill, selection } from "./list-frame.js";
@@ -34,11 +33,6 @@ export class MessageList extends CoppiceElement {
   #viewport = new Viewport(this);
   #picked = new PickedRows(this);
   #listing = new Listing(this, this.#viewport, this.#picked);
-
-  /** The strategy that gives the scores. */
-  get #strategy() {
-    return this.getAttribute("strategy") ?? "";
-  }
 
   /** The address at which a program appends messages; "" for a session that an agent writes. */
   get #address() {
@@ -64,7 +58,8 @@ export class MessageList extends CoppiceElement {
       "no-range": () => listing.change({ from: "", to: "" }),
       "choose-selected": ({ dataset }) => this.#choose(dataset.kind ?? ""),
       "select-none": () => {
-        focusOn(this.#opener(picked.lastSelected), { preventScroll: true }); // the button is going
+        const row = `.m-open[data-id="${CSS.escape(picked.lastSelected ?? "")}"]`;
+        focusOn(this.querySelector(row), { preventScroll: true }); // the button is going
         picked.select([...picked.selected.values()], false);
       },
     });
@@ -110,7 +105,8 @@ export class MessageList extends CoppiceElement {
         shortcut("[", "Earlier message of the user", () => this.#stepUser(-1)),
         shortcut("]", "Later message of the user", () => this.#stepUser(1)),
         shortcut("s", "Select the row", () => this.#selectHere()),
-        shortcut("a", "Act on the selected rows", () => this.#goToSelection()),
+        // With Tab the actions come after the last row.
+        shortcut("a", "Act on the selected rows", () => focusOn(this.querySelector(".selection button"))),
         shortcut("x", "Pin or unpin the message", () => this.#pinHere()),
       ],
       this.life,
@@ -196,16 +192,6 @@ export class MessageList extends CoppiceElement {
   #selectHere() {
     const message = this.#focused;
     if (message) this.#selectTo(message.id, !this.#picked.selected.has(message.id), false);
-  }
-
-  /** The button that opens a row, if the row is drawn. @param {string | undefined} id */
-  #opener(id) {
-    return this.querySelector(`.m-open[data-id="${CSS.escape(id ?? "")}"]`);
-  }
-
-  /** Moves the focus to the actions on the selected rows: with Tab they come after the last row. */
-  #goToSelection() {
-    focusOn(this.querySelector(".selection button"));
   }
 
   #pinHere() {
@@ -353,7 +339,11 @@ export class MessageList extends CoppiceElement {
     return html`<section class="panel messages" aria-label="Messages" data-selecting=${selected.size > 0}
       data-drawn=${from > 0 || to < total ? "part" : "all"}>
       ${listHead(query, page?.counts, page?.tools ?? [])} ${pill(waiting)}
-      ${error !== null && this.#problem(error)}
+      ${
+        error !== null &&
+        html`<div class="list-problem" data-over=${total > 0}
+        >${problem("Could not read the messages", error, "retry-messages")}</div>`
+      }
       <div role="table" aria-label="Messages" aria-rowcount=${page ? total + 1 : -1}>
         <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row">
           <span role="columnheader" class="num">#</span>
@@ -371,13 +361,6 @@ export class MessageList extends CoppiceElement {
       <div class="list-foot"
         >${(page || error === null) && listFoot(page !== null, total, query, this.#address)}</div>
     </section>`;
-  }
-
-  /** The failure of a request; over the rows where there are some, which it must not move.
-   * @param {string} why */
-  #problem(why) {
-    return html`<div class="list-problem" data-over=${this.#listing.total > 0}
-      >${problem("Could not read the messages", why, "retry-messages")}</div>`;
   }
 
   /** The place from which rows are placed, in pixels from the top of the list: the end at which no rows come.
@@ -420,7 +403,8 @@ export class MessageList extends CoppiceElement {
       certainty: this.certainty,
     });
     const detail =
-      isOpen && messageDetail(message, open.get(id)?.full ?? null, whole.has(id), this.#strategy);
+      isOpen &&
+      messageDetail(message, open.get(id)?.full ?? null, whole.has(id), this.getAttribute("strategy") ?? "");
     return html`<div class="item" role="presentation" data-index=${index} .style=${place}
       >${row}${detail || nothing}</div>`;
   }

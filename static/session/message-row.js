@@ -54,7 +54,8 @@ export function previewLine({ calls, text, role, tool, media }) {
 }
 
 /** A message in a panel beside the list, as a link to its row. @param {Api.Message} message
- * @param {import("../shared/html.js").Html} size its tokens @param {unknown} [acts] what can be done with it */
+ * @param {import("../shared/html.js").Html} size its tokens
+ * @param {import("../shared/html.js").Html} [acts] what can be done with it */
 export function panelRow(message, size, acts) {
   const reason = plainReason(message.reason).replace(/^cleared: /, ""); // the heading of its group says so
   return html`<li>

@@ -93,7 +93,7 @@ export function chosen({ choices, options, session, plan }) {
   const aim = percentSet(session.aim_percent);
   /** @param {typeof KINDS[number]} kind */
   const one = ([kind, label]) => html`<div>
-    <span class="muted">${label}</span><ul class="chips">${chips(kind, choices.of(kind))}</ul>
+    <span class="muted">${label}</span><ul class="row chips">${chips(kind, choices.of(kind))}</ul>
   </div>`;
   return html`<div class="stack chosen">
     ${kinds.map(one)}

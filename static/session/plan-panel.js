@@ -337,18 +337,14 @@ export class PlanPanel extends CoppiceElement {
   template() {
     const [plan, session] = [this.#plan, this.#session];
     if (!session) return nothing;
+    const state = { choices: this.#choices, options: this.#options, ...this.#folds };
     const alone = takesOnlyChosen(this.#choices, this.#options);
     return html`<div class="panel-body">
         <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
         ${this.#planFailure && problem("No plan", this.#planFailure, "plan-again")} ${this.#remark(session)}
-        ${plan ? this.#body(plan, this.#planned ?? session) : this.#withoutPlan(session)}
+        ${plan ? planBody({ plan, ...state, session: this.#planned ?? session }) : this.#withoutPlan(session)}
       </div>
       ${plan && this.#foot(plan)}`;
-  }
-
-  /** @param {Api.Plan} plan @param {Api.Session} session */
-  #body(plan, session) {
-    return planBody({ plan, session, choices: this.#choices, options: this.#options, ...this.#folds });
   }
 
   /** @param {Api.Session} session */

@@ -3,12 +3,11 @@
 // The distance to the next summary as bars up to its triggers, with a button that makes one now. Below are
 // the summaries, each of which can be read and expanded, and the number of proposed learnings from the last
 // turn. Emits `undone` {undone}.
-import { api } from "../shared/api.js";
+import { api, root } from "../shared/api.js";
 import { counted, money, number, sentence, tokens as tokenText } from "../shared/format.js";
 import { html, keyed } from "../shared/html.js";
 import { plainText } from "../shared/parts.js";
 import { ReadingElement } from "../shared/reading-element.js";
-import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -130,7 +129,7 @@ function statusOf(status, certainty) {
       percent === null
         ? html`<p class="small">${text}</p>`
         : html`<p>
-            <label class="small"
+            <label class="small stack tight"
               >${text} <progress max="100" value=${Math.min(100, percent)}></progress></label>
           </p>`,
     )}

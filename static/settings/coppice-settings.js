@@ -436,7 +436,7 @@ function presets(doc, settings, find) {
   return html`<div class="row toolbar">
     <input type="search" .value=${find} placeholder="Find a setting" aria-label="Find a setting"
       autocomplete="off" spellcheck="false">
-    <div class="chips" role="group" aria-label="Preset">
+    <div class="row chips" role="group" aria-label="Preset">
       <span class="muted">Preset</span>
       ${names.map(
         (name) =>

@@ -103,7 +103,7 @@ class RetentionPanel extends ReadingElement {
       </header>
       ${this.problem("Could not read the limits")}
       <div class="retention-fields">${FIELDS.map(
-        ([name, label, unit]) => html`<label>${label}
+        ([name, label, unit]) => html`<label class="stack tight">${label}
           <span class="beside"><input type="number" name=${name} min="1" step="1" inputmode="numeric"
             placeholder="no limit" aria-invalid=${this.#wrong.includes(name)}
             .value=${`${this.#stored?.limits[name] ?? ""}`}>${unit}</span></label>`,
@@ -155,7 +155,7 @@ function going({ named, sessions }) {
       ${REASONS[one.reason]}</span>
   </li>`;
   const more = sessions - named.slice(0, SHOWN).reduce((sum, one) => sum + one.sessions, 0);
-  return html`<ul class="pad retention-list">${keyed(named.slice(0, SHOWN), "id", line)}
+  return html`<ul class="pad stack tight retention-list">${keyed(named.slice(0, SHOWN), "id", line)}
     ${more > 0 && html`<li class="muted small">and ${number(more)} more</li>`}</ul>`;
 }
 

@@ -237,11 +237,11 @@ class WebhooksPanel extends ReadingElement {
       ({ message }) => html`<p class="fault small" role="alert">${sentence(message)}</p>`,
     );
     return html`<div class="stack webhook-edit">
-      <label>Address
+      <label class="stack tight">Address
         <input type="text" inputmode="url" name="url" .value=${hook?.url ?? ""} placeholder="https://…"
           autocomplete="off" spellcheck="false" aria-invalid=${wrong}></label>
       ${wrong && faults}
-      <fieldset>
+      <fieldset class="stack tight">
         <legend class="muted small">Events</legend>
         ${(this.#doc?.events ?? []).map(
           ({ name, meaning }) => html`<label class="webhook-event">

@@ -5,14 +5,13 @@
 // being edited, or null while they equal the saved ones. Emits `faults` with the wrong fields if the server
 // refuses them.
 import "../shared/context-gauge.js";
-import { ApiError, api } from "../shared/api.js";
+import { ApiError, api, root } from "../shared/api.js";
 import { counted, number, percent, percentSet, tokens as tokenText } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { optionElements, planBar } from "../shared/parts.js";
+import { planBar, sessionOptions } from "../shared/parts.js";
 import { whatItDoes } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
-import { root } from "../shared/root.js";
 import { certaintyOfParts, titleOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
@@ -217,12 +216,11 @@ export class WhatIf extends ReadingElement {
     const [saved, tried] = [this.#saved, this.#tried];
     const aim_tokens = tried?.aim_tokens ?? session.aim_tokens;
     const cut = this.#cut ?? aimShare({ ...session, aim_tokens });
-    const choices = (this.#sessions ?? []).map(
-      (s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(s.pruned.utilization)})`]),
-    );
+    /** @param {Api.Session} s */
+    const nameOf = (s) => `${titleOf(s)} (${percent(s.pruned.utilization)})`;
     return html`<div class="pad stack what-if-body">
       <label class="small muted" for="what-if-session">On the session</label>
-      <select id="what-if-session">${optionElements(choices, session.id)}</select>
+      <select id="what-if-session">${sessionOptions(this.#sessions ?? [], session.id, nameOf)}</select>
       <p class="small muted">
         Task type: <b>${typeName(typeUnder(session, this.#settings))}</b>.
         ${typeReason(session, this.#settings)}
@@ -235,7 +233,7 @@ export class WhatIf extends ReadingElement {
         ${saved && planBar("Saved", session, { ...saved.after, regions: saved.regions_after })}
         ${tried && planBar("Edited", session, { ...tried.after, regions: tried.regions_after })}
       </div>
-      <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
+      <div role="status" class="stack tight what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
       ${tried && this.#aims && this.#picked !== null && SAME_CUT}
       ${tried && this.#depthWords()} ${saved && tried && this.#differences?.(saved, tried, this.#certainty)}
     </div>`;

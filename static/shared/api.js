@@ -1,6 +1,8 @@
 // The HTTP API; no other module uses fetch. Every call returns the parsed JSON or throws an ApiError, whose
 // message can be shown; its `faults` are the wrong fields of a refused form.
-import { root } from "./root.js";
+
+/** The path below which a reverse proxy serves the server, "" or like "/coppice". */
+export const root = globalThis.document?.documentElement?.dataset.root ?? "";
 
 export class ApiError extends Error {
   /** @param {number} status @param {string} message @param {Api.Detail[]} [faults] */

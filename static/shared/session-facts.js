@@ -1,6 +1,7 @@
 // Facts that pages derive from a session. Pure.
+
+import { root } from "./api.js";
 import { inOneLine } from "./format.js";
-import { root } from "./root.js";
 
 /** The gauge that decides the state: that of the agent's own context if there is one.
  * @param {Api.Session} session */

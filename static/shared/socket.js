@@ -1,7 +1,7 @@
 // The live connection; no other module uses Socket.IO. A room is joined with the last seen revision. After a
 // lost connection it is joined again, and the server sends the missed events or a snapshot.
 import { io } from "socket.io-client";
-import { root } from "./root.js";
+import { root } from "./api.js";
 
 /** The wait before joining a room again that the server could not read. */
 const RETRY_MS = 2000;

@@ -8,7 +8,7 @@
 // most once a second. `getStatus()` returns the shown state. Emits `context:pruned` with the result of a
 // prune.
 
-import { ApiError, apiAt } from "../shared/api.js";
+import { ApiError, apiAt, root } from "../shared/api.js";
 import "../shared/context-gauge.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, number, percent, sentence, tokens } from "../shared/format.js";
@@ -17,7 +17,6 @@ import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
 import { prunedItems } from "../shared/prune-words.js";
 import { Refresher } from "../shared/refresher.js";
-import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge } from "../shared/session-facts.js";
 import { SHEET } from "./sheet.js";
 
@@ -238,15 +237,10 @@ export class ContextManagerWidget extends CoppiceElement {
     };
   }
 
-  /** The sentence beside the button. @param {Api.Stats} stats */
-  #info(stats) {
-    if (stats.session.automatic) return AUTOMATIC;
-    return this.#access?.role === "viewer" ? VIEWING : MANUAL;
-  }
-
   template() {
     const stats = this.#stats;
     const gauge = stats && mainGauge(stats.session);
+    const byHand = this.#access?.role === "viewer" ? VIEWING : MANUAL;
     const of =
       stats &&
       html`${tokens(stats.tokens, gauge?.certainty)} <span class="of">of ${number(stats.limit)}</span>`;
@@ -264,7 +258,7 @@ export class ContextManagerWidget extends CoppiceElement {
       <div class="foot">
         <button data-act="prune" ?disabled=${this.#access?.role !== "operator"} aria-disabled=${this.#pruning}
           >Prune Context Now</button>
-        <p class="info">${stats && this.#info(stats)}</p>
+        <p class="info">${stats && (stats.session.automatic ? AUTOMATIC : byHand)}</p>
       </div>
       ${this.#toast && html`<p class="toast" role="status">${this.#toast}</p>`}
     </section>`;

@@ -2,12 +2,11 @@
 //
 // Shows the widget for a session of the reader's choice, and what another site needs to embed it.
 import * as address from "../shared/address.js";
-import { api } from "../shared/api.js";
+import { api, root } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { html } from "../shared/html.js";
 import { sessionOptions } from "../shared/parts.js";
 import { ReadingElement } from "../shared/reading-element.js";
-import { root } from "../shared/root.js";
 import { titleOf } from "../shared/session-facts.js";
 import "./context-manager-widget.js";
 
