@@ -101,15 +101,12 @@ export class HistoryPanel extends ReadingElement {
 
   template() {
     const operations = this.#operations;
+    const list = operations?.length
+      ? html`<ol class="operations">${keyed(operations, "n", (o) => this.#entry(o))}</ol>`
+      : html`<p class="muted pad">${NONE}</p>`;
     return html`<div class="panel-body">
-      ${this.problem("Could not read the history", operations) || (operations && this.#list(operations))}
+      ${this.problem("Could not read the history", operations) || list}
     </div>`;
-  }
-
-  /** @param {Api.Operation[]} operations */
-  #list(operations) {
-    if (operations.length === 0) return html`<p class="muted pad">${NONE}</p>`;
-    return html`<ol class="operations">${keyed(operations, "n", (o) => this.#entry(o))}</ol>`;
   }
 
   /** @param {Api.Operation} o */

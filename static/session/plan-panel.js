@@ -34,6 +34,7 @@ const TYPING_MS = 250;
 const INTERVAL_MS = 700;
 /** Planning again takes at most this share of the time. */
 const SHARE = 0.2;
+const PLANNING = html`<p class="muted pad">Planning…</p>`;
 const STALE = "The session or its settings had changed, so nothing was pruned. This is a new plan.";
 
 export class PlanPanel extends CoppiceElement {
@@ -342,16 +343,10 @@ export class PlanPanel extends CoppiceElement {
     return html`<div class="panel-body">
         <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
         ${this.#planFailure && problem("No plan", this.#planFailure, "plan-again")} ${this.#remark(session)}
-        ${plan ? planBody({ plan, ...state, session: this.#planned ?? session }) : this.#withoutPlan(session)}
+        ${plan && planBody({ plan, ...state, session: this.#planned ?? session })}
+        ${!plan && (this.#planFailure ? chosen({ session, ...state }) : PLANNING)}
       </div>
       ${plan && this.#foot(plan)}`;
-  }
-
-  /** @param {Api.Session} session */
-  #withoutPlan(session) {
-    return this.#planFailure
-      ? chosen({ session, choices: this.#choices, options: this.#options })
-      : html`<p class="muted pad">Planning…</p>`;
   }
 
   /** @param {Api.Session} session */
