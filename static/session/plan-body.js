@@ -199,16 +199,16 @@ function bill({ cache, removed_count, shortened_count }, session) {
   const line = (what, tokens, cost) => {
     const price =
       cost !== null && html`<span class="muted"> · ${money(cost, cache.currency, certainty)}</span>`;
-    return html`<dt>${what}</dt><dd>${tokenCount(tokens, certainty)}${price}</dd>`;
+    return html`<dt class="muted">${what}</dt><dd>${tokenCount(tokens, certainty)}${price}</dd>`;
   };
   const back = cache.break_even_calls;
   const moment = cheapestMoment(cache, session.cache, certainty);
   return html`<dl class="kv">
     ${line("Saved on every next call", cache.saved_per_call, cache.saved_cost)}
     ${line("Cache rewritten once", cache.rewritten_once, cache.rewrite_cost)}
-    ${moment && html`<dt class="small wide-dt">${moment}</dt>`}
-    ${back !== null && html`<dt>Pays back</dt><dd>${paysBack(back)}</dd>`}
-    ${cache.saved_cost !== null && html`<dt class="small wide-dt">Tokens, and money at list price.</dt>`}
+    ${moment && html`<dt class="small muted wide-dt">${moment}</dt>`}
+    ${back !== null && html`<dt class="muted">Pays back</dt><dd>${paysBack(back)}</dd>`}
+    ${cache.saved_cost !== null && html`<dt class="small muted wide-dt">Tokens, and money at list price.</dt>`}
   </dl>`;
 }
 
@@ -236,11 +236,11 @@ function whatIf({ plan, session, options }) {
   const changed = options.max_tokens !== undefined || Object.keys(toSave(options)).length > 0;
   return html`<fieldset class="what-if">
     <legend>What if</legend>
-    <label for="plan-aim">Cut to</label>
+    <label class="muted" for="plan-aim">Cut to</label>
     <input id="plan-aim" type="range" name="aim" min=${LEAST_AIM} max="100" step="1" .value=${Math.round(aim)}
       aria-valuetext=${percentSet(aim)}>
     <output class="num">${percentSet(aim)}</output>
-    <label for="plan-strategy">Strategy</label>
+    <label class="muted" for="plan-strategy">Strategy</label>
     <select id="plan-strategy" name="strategy">${optionElements(choiceOptions("strategy"), strategy)}</select>
     ${changed && html`<button class="small" data-act="options-reset">Reset</button>`}
   </fieldset>`;
