@@ -191,6 +191,8 @@ function row(message, certainty) {
   return panelRow(message, rowTokens(message, certainty), spare);
 }
 
+const AT_LIST_PRICE = html`<dt class="small muted wide-dt">Tokens, and money at list price.</dt>`;
+
 /** @param {Api.Plan} plan @param {Api.Session} session */
 function bill({ cache, removed_count, shortened_count }, session) {
   if (removed_count + shortened_count === 0) return "";
@@ -208,7 +210,7 @@ function bill({ cache, removed_count, shortened_count }, session) {
     ${line("Cache rewritten once", cache.rewritten_once, cache.rewrite_cost)}
     ${moment && html`<dt class="small muted wide-dt">${moment}</dt>`}
     ${back !== null && html`<dt class="muted">Pays back</dt><dd>${paysBack(back)}</dd>`}
-    ${cache.saved_cost !== null && html`<dt class="small muted wide-dt">Tokens, and money at list price.</dt>`}
+    ${cache.saved_cost !== null && AT_LIST_PRICE}
   </dl>`;
 }
 
