@@ -237,7 +237,7 @@ function whatIf({ plan, session, options }) {
   const strategy = options.strategy ?? plan.strategy;
   const changed = options.max_tokens !== undefined || Object.keys(toSave(options)).length > 0;
   return html`<fieldset class="what-if">
-    <legend>What if</legend>
+    <legend class="sr">What if</legend>
     <label class="muted" for="plan-aim">Cut to</label>
     <input id="plan-aim" type="range" name="aim" min=${LEAST_AIM} max="100" step="1" .value=${Math.round(aim)}
       aria-valuetext=${percentSet(aim)}>
