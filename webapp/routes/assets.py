@@ -14,6 +14,7 @@ import json
 import os
 import posixpath
 import re
+import stat
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -142,12 +143,17 @@ def asset(name: str) -> Asset | None:
         return _as_module(tuple(sheet for sheet in map(asset, WIDGET_SHEETS) if sheet))
     if name == WIDGET:
         return _one_script(tuple((one, found) for one in modules(WIDGET_ENTRY) if (found := asset(one))))
-    path = safe_join(str(STATIC), name)
-    # Unlike `Path.is_file`, it also returns False for a name that is too long for a file.
-    if path is None or not os.path.isfile(path):  # noqa: PTH113
+    path = _path_of(str(STATIC), name)
+    try:
+        facts = os.stat(path) if path else None  # noqa: PTH116 - a page asks for hundreds
+    except (OSError, ValueError):  # there is none, or no file can have this name
         return None
-    facts = Path(path).stat()
+    if path is None or facts is None or not stat.S_ISREG(facts.st_mode):
+        return None
     return _read(path, facts.st_size, facts.st_mtime_ns)
+
+
+_path_of = lru_cache(maxsize=256)(safe_join)
 
 
 @lru_cache(maxsize=256)
@@ -202,14 +208,14 @@ def modules(*entries: str, later: bool = False) -> list[str]:
     waiting = [name for name in reversed(entries) if name]
     while waiting:
         name = waiting.pop()
-        module = asset(name)
-        if name not in found and module is not None:
+        if name not in found and (module := asset(name)) is not None:
             found[name] = None
             needed = module.imports + (module.later if later else ())
             waiting += [imported(name, one) for one in reversed(needed)]
     return list(found)
 
 
+@lru_cache(maxsize=1024)
 def imported(name: str, specifier: str) -> str:
     """Return the file that a specifier means in the module `name`."""
     if specifier.startswith("."):

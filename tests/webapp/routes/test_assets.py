@@ -220,6 +220,13 @@ class TestModules:
             assert module is not None
             assert {imported(name, one) for one in module.imports} <= set(found)
 
+    def test_are_looked_at_once_each(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A page does not look at a module again for every module that imports it."""
+        asked: list[str] = []
+        monkeypatch.setattr(assets, "asset", lambda name: asked.append(name) or asset(name))
+        found = modules("app.js", "session/coppice-session.js")
+        assert asked == found
+
     @pytest.mark.parametrize(
         "code",
         [
