@@ -52,8 +52,9 @@ def numbers(app: App) -> dict[str, Any]:
         shown = {name: value for name, value in asdict(session).items() if name not in OF_THE_READING}
         shown["verdict"]["version"] = 0  # that of the session when it was read
         calls = [call._replace(estimated=None) for call in app.store.usage.calls(row.key)]
-        marks = [replace(mark, at=None) for mark in app.timelines.of(session.id).changes]
-        points = [(p.number, p.agent, p.pruned) for p in app.timelines.of(session.id).points]
+        timeline = app.timelines.of(session.id)
+        marks = [replace(mark, at=None) for mark in timeline.changes]
+        points = [(p.number, p.agent, p.pruned) for p in timeline.points]
         cost = app.sessions.stats(session.id).cost
         found[session.id] = (shown, calls, marks, points, cost)
     return found
@@ -82,13 +83,13 @@ def followed(folder: Path, home: Path, order: random.Random) -> dict[str, Any]:
         app.close()
 
 
-def imported(folder: Path, home: Path, order: random.Random) -> list[dict[str, Any]]:
-    """Import the files twice, then an older copy of each, in random order; return the numbers after each time."""
+def imported(folder: Path, home: Path, order: random.Random, *shares: float) -> list[dict[str, Any]]:
+    """Import this share of the rows of each file, time after time, in random order; return the numbers after each."""
     folder.mkdir()
     app = build(config(folder, home))
     try:
         after = []
-        for share in (1.0, 1.0, 0.5):
+        for share in shares:
             paths = sorted(
                 p for p in home.rglob("*.jsonl") if not p.name.startswith(SUMMARISERS) and p.stat().st_size
             )
@@ -107,7 +108,7 @@ def imported(folder: Path, home: Path, order: random.Random) -> list[dict[str, A
 def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int) -> None:  # X11 X12
     """The folder is followed in chunks, imported, imported again, and imported as it was, in different orders."""
     order, home = random.Random(seed), home_in(tmp_path / "home")
-    first, again, older = imported(tmp_path / "imported", home, order)
+    first, again, older = imported(tmp_path / "imported", home, order, 1.0, 1.0, 0.5)
     live = followed(tmp_path / "followed", home, order)
     assert first.keys() == again.keys() == older.keys() == live.keys()
     for session, numbers in first.items():
@@ -163,7 +164,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     for agent in ("claude-code", "codex"):
         if (real := SHARED / "data" / "transcripts" / agent).is_dir():
             shutil.copytree(real, home / agent, dirs_exist_ok=True)
-    return home, imported(folder / "imported", home, random.Random(0))[0]
+    return home, imported(folder / "imported", home, random.Random(0), 1.0)[0]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -176,7 +177,7 @@ def test_numbers_do_not_depend_on_how_rows_are_laid_out(
     shutil.copytree(home, other)
     for path in other.rglob("*.jsonl"):
         path.write_bytes(LAYOUTS[layout](path.read_bytes()))
-    found = imported(tmp_path / "imported", other, random.Random(0))[0]
+    [found] = imported(tmp_path / "imported", other, random.Random(0), 1.0)
     assert found.keys() == numbers.keys()
     for session, (shown, *rest) in numbers.items():
         notes = found[session][0]["notes"]
