@@ -1,8 +1,8 @@
-"""Databases of other programs: they are only read, and no file beside them is written or made.
+"""Databases of other programs: they are only read, and the files of a program that has its own open stay as they are.
 
 A program that opens its database while another one rebuilds the index of the write-ahead log (`-shm`) is refused
 ("database is locked"), and some agents do not wait. So that index is opened read-only: SQLite uses it while a program
-has the database open, and else makes one of its own in memory.
+has the database open, and else makes one of its own in memory. Only for a log without an index is one made on disk.
 
 A database whose log is missing, a link to elsewhere, or empty and without an index is opened as immutable, so that
 SQLite creates nothing and reads no other file. Pipes are refused, because SQLite would wait for their other end.
@@ -85,7 +85,8 @@ def _connection(database: Path) -> sqlite3.Connection:
         except sqlite3.Error as error:
             before, way = way, _way(database)
             # A program that ends can take its log away at this moment.
-            if way == before and (error.sqlite_errorcode not in _REBUILT or time.monotonic() > until):
+            passes = way != before or error.sqlite_errorcode in _REBUILT
+            if not passes or time.monotonic() > until:
                 raise OSError(str(error)) from error
         time.sleep(_RETRY_SECONDS)
 
