@@ -237,7 +237,7 @@ class CoppiceMemory extends ReadingElement {
       <div>${button("save", "Save", "")} ${button("cancel", "Cancel")}</div>`;
     return html`<li class="hit">
       <div class="row hit-head">
-        <span class="muted small">${agoTime(updated_at)}</span>${from} ${button("edit", "Edit")}
+        <span class="muted small">${agoTime(updated_at)}</span>${from} ${button("edit", "Edit", "quiet end")}
         ${button("delete", "Delete")}
       </div>
       ${this.#editing === id ? edited : html`<span class="snippet">${marked(text, this.#q)}</span>`}

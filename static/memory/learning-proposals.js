@@ -100,7 +100,7 @@ export class LearningProposals extends ReadingElement {
         ><a class="small" href="${pageOf(session_id)}?message=${message}"
           >message ${number(message)}</a>
         ${at && html`<span class="muted small">${agoTime(at)}</span>`}
-        <span class="proposal-acts">
+        <span class="beside tight end">
           <button class="small" data-act="keep-proposal" data-n=${n} aria-label="Keep as a learning: ${text}"
             >Keep</button>
           <button class="small quiet" data-act="dismiss-proposal" data-n=${n} aria-label="Dismiss: ${text}"

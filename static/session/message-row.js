@@ -100,7 +100,7 @@ function cells(message, { open, selected = false, most, certainty }) {
   return html`<div class="m-number num" role="cell"><label class="m-select"
       ><input type="checkbox" .checked=${selected} aria-label="Select message ${message.number}"></label
       ><span>${number(message.number)}</span></div>
-    <div class="m-role" role="cell">
+    <div class="beside tight m-role" role="cell">
       <span class="role" data-role=${role}>${roleOf(message)}</span>${stateIcons(message)}
     </div>
     <div class="m-text" role="cell">

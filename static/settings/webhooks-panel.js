@@ -188,7 +188,7 @@ class WebhooksPanel extends ReadingElement {
         <span class="muted small">${hook.events.map(wordsOf).join(", ")}</span>
         ${stateOf(hook)}
       </div>
-      <div class="row webhook-acts">
+      <div class="row tight">
         <button class="small" data-act="webhook-log" data-id=${hook.id} aria-expanded=${open}
           aria-label="Log: ${hook.url}">${icon(open ? "down" : "right")}Log</button>
         ${hook.active && button("test-webhook", "Send a test")}

@@ -6,5 +6,5 @@ import { icon } from "./icons.js";
  * @param {string} close the act that closes the dialog */
 export const dialogHead = (id, title, close) => html`<header>
   <h2 id=${id}>${title}</h2>
-  <button class="quiet iconic small" data-act=${close} aria-label="Close">${icon("close")}</button>
+  <button class="quiet iconic small end" data-act=${close} aria-label="Close">${icon("close")}</button>
 </header>`;

@@ -23,7 +23,7 @@ export const READING = html`<p class="muted reading">Reading…</p>`;
  * @param {string} retry the act that tries again @param {string | number} [id] what it tries to read */
 export function problem(what, why, retry, id) {
   return html`<div class="beside problem" role="alert">
-    ${icon("error")}<span>${what}: ${withCode(why)}</span><button class="small" data-act=${retry}
+    ${icon("error")}<span>${what}: ${withCode(why)}</span><button class="small end" data-act=${retry}
       data-id=${id ?? nothing}>Try again</button>
   </div>`;
 }
