@@ -96,7 +96,7 @@ function prunedWords(agent, pruned) {
 function bar(name, what, gauge, session, big) {
   const source = [session.limit_source, session.limit_date].filter(Boolean).join(", ");
   return html`<div class="bar" data-big=${big}>
-    <div class="bar-head">
+    <div class="row bar-head">
       <h2>${name}</h2>
       <span class="muted small">${what}</span>
       <p class="bar-figures">

@@ -14,7 +14,7 @@ import { exportMenu, moreMenu, windowChoice } from "./menus.js";
 /** @param {Api.Session} session @param {Api.Parent | null} [parent] of a sub-agent
  * @param {Copies} [copies] */
 export function header(session, parent = null, copies = {}) {
-  return html`<header class="session-head">
+  return html`<header class="row session-head">
       <div class="session-name">
         <h1>${stateIcon(session)}<span title=${titleOf(session)}>${titleOf(session)}</span></h1>
         <p class="muted meta">${facts(session, parent)}</p>

@@ -25,7 +25,7 @@ export function listHead(query, counts, tools) {
     <div class="row chips" role="group" aria-label="Show">
       ${rangeChip(query)} ${FILTERS.map(([name, label]) => chip(query, name, label, numbers[name]))}
     </div>
-    <div class="list-tools">
+    <div class="beside list-tools">
       <input type="search" name="q" .value=${query.q} placeholder="Find" aria-label="Find in messages"
         autocomplete="off" spellcheck="false">
       <select name="tool" aria-label="Tool">${optionElements(choices, query.tool)}</select>

@@ -169,7 +169,7 @@ export class TokenChart extends CoppiceElement {
       <div class="chart-area" role="img" aria-label=${this.#spoken(timeline)}
         ><div class="chart-canvas"></div></div>
       ${this.#marks(timeline)}
-      <figcaption class="chart-foot">
+      <figcaption class="beside chart-foot">
         ${this.#legend(timeline)}
         <span class="chart-at" aria-hidden="true"></span>
         <span class="segmented" role="group" aria-label="Horizontal axis"
