@@ -49,8 +49,6 @@ DISABLED_FEATURES = (
     "PreloadTopChromeWebUI",
     "SpareRendererForSitePerProcess",
 )
-# Draws in the browser's own code: no graphics card is looked for.
-DRAWING = "--disable-gpu"
 # Nothing but our own server is ever asked: no update check, no sync, no field trial, no component download.
 FLAGS = (
     "--disable-background-networking",
@@ -58,6 +56,7 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
     "--disable-quic",
+    "--disable-gpu",
     "--force-prefers-reduced-motion",  # of its own window, which is drawn although nobody sees it
     "--disable-smooth-scrolling",  # now and then it loses a key that is pressed as an animation ends
     f"--disable-features={','.join(DISABLED_FEATURES)}",
@@ -91,13 +90,10 @@ def named_or_system() -> str | None:
 
 @contextmanager
 def launched(*flags: str) -> Iterator[Browser]:
-    """Yield a Chromium like that of the tests, but one that draws, with these further flags.
-
-    Raises NoBrowserError on a wrong name.
-    """
+    """Yield the Chromium of the tests, started with these further flags. Raises NoBrowserError on a wrong name."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=named_or_system(), args=[*launch_arguments(), DRAWING, *flags]
+            executable_path=named_or_system(), args=[*launch_arguments(), *flags]
         )
         try:
             yield browser

@@ -45,15 +45,6 @@ KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
 # A page of a test is gone before code that Chromium optimises for it has paid; without, pages take up to a fourteenth
 # less processor time. What the code does is the same.
 UNOPTIMISED = "--js-flags=--no-opt --no-maglev"
-# Nobody sees the pages of tests, and no test takes a picture of one. They are laid out, painted and shown to scripts as
-# always; only the pixels are not made, which took a ninth of their processor time. Those of a canvas, which tests read,
-# are still made, by the page's own process.
-UNDRAWN = (
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--disable-gl-drawing-for-tests",
-    "--disable-accelerated-2d-canvas",
-)
 # A new tab takes the process of the tab before, which has compiled our scripts: a quarter of the time of its test.
 ONE_PROCESS = "--renderer-process-limit=1"
 
@@ -309,5 +300,5 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     """Playwright's launch arguments, with the Chromium that this machine has and the flags it needs here."""
     found = browser.named_or_system()
     given = browser_type_launch_args.get("args", [])
-    arguments = [*given, *browser.launch_arguments(), UNOPTIMISED, *UNDRAWN, ONE_PROCESS]
+    arguments = [*given, *browser.launch_arguments(), UNOPTIMISED, ONE_PROCESS]
     return {**browser_type_launch_args, "args": arguments, **({"executable_path": found} if found else {})}
