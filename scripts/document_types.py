@@ -1,10 +1,11 @@
-"""Writes static/shared/types.d.ts: the API's routes and shapes as TypeScript, from the table of routes.
+"""Writes static/shared/types.d.ts: the routes that the pages call, and their shapes, as TypeScript.
 
 The pages' JavaScript names them as `Api.Session`; `tsc` checks every use. No browser loads the file.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping
@@ -15,9 +16,13 @@ from webapp.routes.api import routes
 from webapp.routes.api.documents import PARAMETER, build_document
 from webapp.routes.api.routing import Route
 
-PAGE = Path(__file__).resolve().parent.parent / "static" / "shared" / "types.d.ts"
+SHARED = Path(__file__).resolve().parent.parent / "static" / "shared"
+PAGE = SHARED / "types.d.ts"
+# A call of a route by the pages; a part of its path may be a variable.
+CALL = re.compile(r"""\bcall\((?:"([^"]+)"|`([^`]+)`)""")
+VARIABLE = re.compile(r"\\\$\\\{.+?\\\}")
 HEAD = """\
-// The API's shapes; docs/api.md says what the fields mean. No browser loads this file.
+// The shapes of the API that pages use; docs/api.md says what the fields mean. No browser loads this file.
 // Written by scripts/document_types.py; `make docs` rewrites it."""
 WIDTH = 110
 # An interface extends another only where they share more than a few common names.
@@ -90,6 +95,17 @@ def interfaces(schemas: Schema) -> list[str]:
     return lines
 
 
+def named(route: Route) -> str:
+    """Return the method and the path of a route, as the pages name it."""
+    return f"{route.method} {PARAMETER.sub('{}', route.path)}"
+
+
+def called(table: Iterable[Route], script: str) -> list[Route]:
+    """Return the routes that a script calls; a variable in a path is any word."""
+    paths = [VARIABLE.sub("[a-z-]+", re.escape(plain or filled)) for plain, filled in CALL.findall(script)]
+    return [route for route in table if re.fullmatch("|".join(paths), named(route))]
+
+
 def route_types(table: Iterable[Route]) -> list[str]:
     """Return the lines of the interface `Routes`: the query, body and answer of each route, by method and path."""
     lines = ["  interface Routes {"]
@@ -99,13 +115,13 @@ def route_types(table: Iterable[Route]) -> list[str]:
         if route.raw:
             names["body"] += " | FormData"
         fields = " ".join(f"{part}: {name};" for part, name in names.items())
-        lines.append(f'    "{route.method} {PARAMETER.sub("{}", route.path)}": {{ {fields} }};')
+        lines.append(f'    "{named(route)}": {{ {fields} }};')
     return [*lines, "  }"]
 
 
 def page() -> str:
-    """Return the file for our own routes."""
-    table = routes()
+    """Return the file for the routes that the pages call."""
+    table = called(routes(), (SHARED / "api.js").read_text(encoding="utf-8"))
     queries = {route.query.__name__: route.query.model_json_schema() for route in table if route.query}
     schemas = build_document(table)["components"]["schemas"] | queries
     body = [*interfaces(schemas), *route_types(table)]

@@ -1,4 +1,4 @@
-// The API's shapes; docs/api.md says what the fields mean. No browser loads this file.
+// The shapes of the API that pages use; docs/api.md says what the fields mean. No browser loads this file.
 // Written by scripts/document_types.py; `make docs` rewrites it.
 
 declare namespace Api {
@@ -9,35 +9,12 @@ declare namespace Api {
   }
   interface AgentSummary { number: number; tokens: number; at: string | null; }
   interface AnySettings { [field: string]: unknown; }
-  interface Append {
-    messages: unknown[]; usage?: Record<string, unknown> | null; idempotency_key?: string | null;
-    whole?: boolean;
-  }
-  interface Appended {
-    ids: string[]; added: number; stats: BriefStats; prune: Applied | null; line: string | null;
-  }
   interface Applied { operation: Operation; session: Session; event: PruneEvent | null; message: string; }
   interface Archive { messages: Message[]; }
-  interface BriefStats {
-    tokens: number; utilization: number; certainty: "exact" | "calibrated" | "estimated"; messages: number;
-    limit: number; needsPruning: boolean; state: "idle" | "active" | "warning";
-  }
   interface Call { name: string; summary: string; }
   interface Cause { number: number; label: string; tokens: number; }
   interface ChoiceText { name: string; label: string; meaning: string; }
   interface ConfirmedDeletion { sessions: number; }
-  interface Context {
-    messages: unknown; format: string; key: string; envelope: Record<string, unknown>; tokens: number;
-    certainty: "exact" | "calibrated" | "estimated"; budget: ContextBudget; over_budget: TooLarge | null;
-    left_out: string[]; oldest_included_message_id: string | null; newest_cut: boolean;
-    raw_message_tokens: number; tool_output_tokens: number; has_summary: boolean; summaries: ContextSummaries;
-    memories: number; learnings: number; notes: string[]; version: number; as_of: string | null;
-  }
-  interface ContextBudget {
-    window: number; limit: number; target_tokens: number; output_reserve: number; usable: number;
-    memory: number; learnings: number;
-  }
-  interface ContextSummaries { tokens: number; left_out: string[]; }
   interface Copy {
     session_id: string; title: string; origin_id: string; origin_title: string | null; at: string;
     tokens_before: number; tokens_promised: number; tokens_first_call: number | null;
@@ -73,7 +50,6 @@ declare namespace Api {
     model?: string | null;
   }
   interface Fill { tokens: number; utilization: number; messages: number; }
-  interface FormatQuery { format?: string | null; }
   interface Gauge {
     tokens: number; utilization: number; certainty: "exact" | "calibrated" | "estimated"; messages: number;
     regions: Region[];
@@ -207,11 +183,6 @@ declare namespace Api {
     prunes: boolean; applied: boolean; reason: string; subscription: boolean; calls: number;
     pruned_calls: number; paid: number | null; unpruned: number | null;
   }
-  interface ProxiedCall {
-    provider: "openai" | "anthropic"; path: string; session: string; parent: string | null; status: number;
-    request: string; answer: string; whole: boolean; at: number; applied: string; reason: string;
-    subscription: boolean;
-  }
   interface PruneBody { plan_id?: string | null; max_tokens?: number | null; strategy?: string | null; }
   interface PruneCost {
     saved_per_call: number; rewritten_once: number; break_even_calls: number | null;
@@ -223,18 +194,6 @@ declare namespace Api {
     removed: number; removed_ids: string[]; shortened: number; summarised: number; tokenReduction: number;
     utilization: number;
   }
-  interface Pushed {
-    state: "taken" | "known" | "behind" | "deleted"; added: number; position: Record<string, unknown> | null;
-  }
-  interface PushedFile {
-    key: string; source: string; session_id: string; parent_id?: string | null; title?: string | null;
-    agent_type?: string | null;
-  }
-  interface PushedLines {
-    host: string; user: string; file: PushedFile; before: string; after: Record<string, unknown>;
-    restarted?: boolean; unreadable?: boolean; records: Record<string, unknown>[];
-  }
-  interface PushedPositions { host: string; user: string; files: Record<string, string>; }
   interface Range { min: number; max: number; step: number; }
   interface RecognisedType { name: string; reason: string; }
   interface Region { name: string; tokens: number; certainty: "exact" | "calibrated" | "estimated"; }
@@ -322,8 +281,6 @@ declare namespace Api {
     made: string; last_summary: LastSummary | null; agent_summary: AgentSummary | null; tool_tokens: number;
     tool_count: number | null; unseen_tokens: number; available: number; line: string; show_line: boolean;
   }
-  interface StoredPosition { key: string; position: Record<string, unknown>; }
-  interface StoredPositions { positions: StoredPosition[]; }
   interface SubAgentCost {
     sessions: number; calls: number; unreported: number; spent: number | null; spent_at_least: boolean;
   }
@@ -344,8 +301,6 @@ declare namespace Api {
     covers: Covered; in_context: boolean; at: string | null;
   }
   interface SummaryBody { wait?: boolean | null; }
-  interface SummaryFull extends SummaryAnswer { message_ids: string[]; }
-  interface TakenCall { session_id: string | null; added: number; }
   interface TaskTypes {
     coding: TypeOverrides; support: TypeOverrides; research: TypeOverrides; chat: TypeOverrides;
   }
@@ -359,7 +314,6 @@ declare namespace Api {
     before: number; after: number; label: string; aftermath: EventAftermath | null;
   }
   interface TimelineQuery { points?: number; }
-  interface TooLarge { tokens: number; limit: number; message: string; }
   interface Trigger { name: string; value: number; limit: number; percent: number | null; text: string; }
   interface TypeOverrides { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
   interface Undone { undone: number[]; restored_ids: string[]; session: Session; message: string; }
@@ -390,14 +344,12 @@ declare namespace Api {
     "GET /sessions": { query: SessionsQuery; body: never; answer: Sessions; };
     "GET /savings": { query: never; body: never; answer: Savings; };
     "POST /sessions": { query: never; body: NewSession; answer: Session; };
-    "GET /sessions/{}": { query: never; body: never; answer: Session; };
     "PATCH /sessions/{}": { query: never; body: SessionChange; answer: Session; };
     "DELETE /sessions/{}": { query: DeleteQuery; body: never; answer: Ok; };
     "GET /sessions/{}/stats": { query: never; body: never; answer: Stats; };
     "GET /sessions/{}/status": { query: never; body: never; answer: Status; };
     "GET /sessions/{}/verdict": { query: never; body: never; answer: Verdict; };
     "GET /sessions/{}/timeline": { query: TimelineQuery; body: never; answer: Timeline; };
-    "POST /sessions/{}/messages": { query: never; body: Append; answer: Appended; };
     "GET /sessions/{}/messages": { query: MessagesQuery; body: never; answer: Page; };
     "GET /sessions/{}/messages/{}": { query: never; body: never; answer: MessageFull; };
     "POST /sessions/{}/messages/{}/pin": { query: never; body: EmptyBody; answer: Applied; };
@@ -408,7 +360,6 @@ declare namespace Api {
     "GET /sessions/{}/heaviest": { query: never; body: never; answer: Heaviest; };
     "GET /sessions/{}/heaviest/members": { query: GroupQuery; body: never; answer: GroupMembers; };
     "GET /sessions/{}/archive": { query: WordsQuery; body: never; answer: Archive; };
-    "GET /sessions/{}/context": { query: FormatQuery; body: never; answer: Context; };
     "POST /sessions/{}/plan": { query: never; body: PlanBody; answer: Plan; };
     "POST /sessions/{}/prune": { query: never; body: PruneBody; answer: Applied; };
     "GET /sessions/{}/operations": { query: OperationsQuery; body: never; answer: Operations; };
@@ -417,12 +368,10 @@ declare namespace Api {
     "POST /sessions/{}/overflow": { query: never; body: OverflowBody; answer: Relieved; };
     "GET /memories": { query: WordsQuery; body: never; answer: Memories; };
     "POST /memories": { query: never; body: NewMemory; answer: Memory; };
-    "GET /memories/{}": { query: never; body: never; answer: Memory; };
     "PATCH /memories/{}": { query: never; body: MemoryChange; answer: Memory; };
     "DELETE /memories/{}": { query: never; body: never; answer: Ok; };
     "GET /learnings": { query: WordsQuery; body: never; answer: Learnings; };
     "POST /learnings": { query: never; body: NewMemory; answer: Memory; };
-    "GET /learnings/{}": { query: never; body: never; answer: Memory; };
     "PATCH /learnings/{}": { query: never; body: MemoryChange; answer: Memory; };
     "DELETE /learnings/{}": { query: never; body: never; answer: Ok; };
     "GET /sessions/{}/proposals": { query: never; body: never; answer: Proposals; };
@@ -430,18 +379,15 @@ declare namespace Api {
     "POST /proposals/dismiss": { query: never; body: ProposalText; answer: Ok; };
     "POST /proposals/again": { query: never; body: ProposalText; answer: Ok; };
     "GET /sessions/{}/summaries": { query: never; body: never; answer: Summaries; };
-    "GET /sessions/{}/summaries/{}": { query: never; body: never; answer: SummaryFull; };
     "POST /sessions/{}/summaries/{}/expand": { query: never; body: EmptyBody; answer: Applied; };
     "POST /sessions/{}/summarize": { query: never; body: SummaryBody; answer: Summarised; };
     "POST /sessions/{}/summarize/cancel": { query: never; body: EmptyBody; answer: Ok; };
     "GET /settings": { query: never; body: never; answer: SettingsDoc; };
     "PUT /settings": { query: never; body: AnySettings; answer: SettingsDoc; };
-    "POST /settings/reset": { query: never; body: EmptyBody; answer: SettingsDoc; };
     "POST /settings/suggest": { query: never; body: Suggest; answer: Suggestion; };
     "GET /models": { query: never; body: never; answer: Models; };
     "PUT /models/{}": { query: never; body: ModelRow; answer: Model; };
     "DELETE /models/{}": { query: never; body: never; answer: Ok; };
-    "GET /sessions/{}/export": { query: FormatQuery; body: never; answer: never; };
     "POST /sessions/{}/resume": { query: never; body: ResumeBody; answer: Resumed; };
     "POST /import": { query: never; body: FileUpload | FormData; answer: Imported; };
     "GET /search": { query: SearchQuery; body: never; answer: Results; };
@@ -458,9 +404,6 @@ declare namespace Api {
     "POST /webhooks/{}/test": { query: never; body: EmptyBody; answer: Deliveries; };
     "GET /webhooks/{}/deliveries": { query: never; body: never; answer: Deliveries; };
     "POST /webhooks/{}/deliveries/{}/again": { query: never; body: EmptyBody; answer: Delivery; };
-    "POST /proxy/calls": { query: never; body: ProxiedCall; answer: TakenCall; };
-    "POST /follow/positions": { query: never; body: PushedPositions; answer: StoredPositions; };
-    "POST /follow/lines": { query: never; body: PushedLines; answer: Pushed; };
     "GET /access": { query: never; body: never; answer: Access; };
   }
 }

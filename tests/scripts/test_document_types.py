@@ -26,6 +26,17 @@ class TestTheFile:
         )
 
 
+class TestCalled:
+    """The routes in the file are those that static/shared/api.js calls."""
+
+    def test_is_by_the_path_whatever_its_variables_are(self) -> None:
+        """A route that no page calls is left out, and so are its shapes."""
+        script = 'call("GET /models") call(`POST /sessions/{}/messages/{}/${act}`, [id, message])'
+        found = [document_types.named(route) for route in document_types.called(routes(), script)]
+        assert {"GET /models", "POST /sessions/{}/messages/{}/drop-first"} < set(found)
+        assert not {"GET /sessions", "POST /sessions/{}/messages"} & set(found)
+
+
 class TestTypeOf:
     """The TypeScript type of one schema."""
 
