@@ -128,7 +128,8 @@ class Entry:
     that this one follows in the conversation; rows that are not delivered are skipped. `usage` is on every entry of a
     call, and `call_key` identifies the call; count each call once, with its largest output. `kind` is
     `COMPACTION_SUMMARY` for the text in which the agent summarised what a compaction removed. `raw` is the row as it is
-    in the file, without the line end. `supersedes` is the source id of the entry that this one replaces.
+    in the file, without the line end. `supersedes` is the source id of the entry that this one replaces. An `inherited`
+    entry is of the parent session, which made the call of an answer.
     """
 
     message: Message
@@ -143,6 +144,7 @@ class Entry:
     stream: str = ""
     raw: bytes | None = field(default=None, repr=False, compare=False)
     supersedes: str | None = None
+    inherited: bool = False
 
     @property
     def own_words(self) -> str | None:

@@ -6,9 +6,11 @@ totals, which no two calls share. Its usage is before its items, after them, or,
 tools, which are not part of its input. The row of a compaction contains the new history; from 0.154 it names the call
 that wrote the summary, whose usage is in a `token_usage_record` before it, and in no running total if OpenAI wrote it.
 
-A fork or sub-agent begins with a copy of its parent's rows and usage, which is dropped: all rows until the one that a
-newer version's first row names by its number, else until a turn whose id (a UUID with a time in it) is not older than
-the session itself. A reverted session begins with rows of its earlier rollouts (`reverts`), which are read from there.
+A fork or sub-agent begins with its parent's context: with a copy of its rows (all until the one that a newer version's
+first row names by its number, else until a turn whose id, a UUID with a time in it, is not older than the session
+itself), or, in newer versions, with rows of the parent's rollout (`reverts`). Of these, the messages that are sent are
+its own, too; usage and what had left the context are not. A reverted session begins with rows of its earlier rollouts,
+of which those behind the revert have left the context.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from webapp.agents.codex.items import (
     is_empty,
     unread,
 )
-from webapp.agents.codex.reverts import Segment, beginning_of
+from webapp.agents.codex.reverts import Segment, beginning_of, earlier_rollouts, lines_in
 from webapp.agents.codex.truncation import Budget, row_budget, truncated, turn_budget
 from webapp.agents.codex.turns import SUMMARY_START, Turns, rolled_back, turns_of
 from webapp.agents.reading.known_meta import KnownMeta
@@ -97,13 +99,13 @@ class _New(NamedTuple):
 
 
 class Decoder:
-    """Decodes the rows of one rollout."""
+    """Decodes the rows of one rollout. `is_earlier`: it is not the newest one of its session, which was reverted."""
 
-    def __init__(self, file: TranscriptFile | None = None) -> None:
+    def __init__(self, file: TranscriptFile | None = None, *, is_earlier: bool = False) -> None:
+        self._file, self._is_earlier = file, is_earlier
         self._items = Items()
         self._live: list[_Live] = []
         self._budget: Budget | None = None  # for the outputs of the turn
-        self._path = file.path if file is not None else None
         self._meta = KnownMeta(has_title=file is not None and file.title is not None)
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
@@ -120,6 +122,12 @@ class Decoder:
         self._own_start = 0  # number of the first row that is no copy, if that is known
         self._replaying = False
         self._turns_named = False  # whether turns have ids with a time in them
+        self._in_parent = False  # the rows are in a rollout of the parent
+        self._is_inherited = False  # the row is the parent's
+        self._inherited: dict[str | None, Entry] = {}  # the parent's entries, until its rows end
+        self._inherited_facts: list[Meta] = []
+        # Tells calls after a revert from the reverted ones: their running totals can be the same.
+        self._after = ""
 
     def feed(self, line: Line) -> Iterator[Record]:
         """Yield the records of one line."""
@@ -131,11 +139,17 @@ class Decoder:
         if not isinstance(payload, dict):
             yield from self._bare(line, row)
             return
-        if self._is_before_own(row) or (self._replaying and self._is_copy(kind, payload, at)):
-            if payload.get("type") == "token_count":  # the first turn of the session itself can repeat it
-                self._calls.add(_call_key(object_of(payload.get("info"))))
-            return
-        yield from self._row(line, row, kind, payload, at)
+        self._is_inherited = (
+            self._in_parent
+            or self._is_before_own(row)
+            or (self._replaying and self._is_copy(kind, payload, at))
+        )
+        if not self._is_inherited:
+            yield from self._inherit()
+            yield from self._row(line, row, kind, payload, at)
+        elif kind != "session_meta":
+            for record in self._row(line, row, kind, payload, at):
+                self._keep_from_parent(record)
 
     def _row(
         self, line: Line, row: dict[str, Any], kind: str, payload: dict[str, Any], at: datetime | None
@@ -168,7 +182,6 @@ class Decoder:
             self._replaying = session != self._own_id and not self._live
             if self._replaying and not self._has_parent:  # older versions name the parent only here
                 yield from self._meta.changed(parent=session, agent_type="fork")
-                yield Meta(inherits=True)
             return
         self._own_id, self._began = session, when(meta.get("timestamp"))
         origin = files.origin_of(meta)
@@ -181,27 +194,58 @@ class Decoder:
         yield from self._meta.changed(
             title=title, cwd=cwd, version=version, parent=origin.parent_id, agent_type=origin.agent_type
         )
-        beginning = beginning_of(self._path, meta)
-        if self._replaying or self._own_start or beginning.inherits:
-            yield Meta(inherits=True)
-        if beginning.missing and not origin.parent_id:
+        self._after = f" after {text_of(meta.get('timestamp'))}" if meta.get("history_base") else ""
+        yield from self._earlier_rollouts()
+        beginning = beginning_of(self._file.path if self._file is not None else None, meta)
+        if beginning.missing:
             reason = (
                 f"it continues the rollout {beginning.missing[:40]}, which cannot be read; shown without it"
             )
+            yield Meta(inherits=True)
             yield Problem(line.number, reason, used=True)
-        yield from self._earlier(beginning.segments)
-        if beginning.segments:
-            yield self._went_back(_source_id(line), at)
+        yield from self._begin(beginning.segments, _source_id(line), at)
 
-    def _earlier(self, segments: list[Segment]) -> Iterator[Record]:
-        """Yield the records of the rows that stand in earlier rollouts of the session."""
-        for segment in segments:
-            for row in segment.lines():
-                for record in decode_line(self, row):
+    def _earlier_rollouts(self) -> Iterator[Record]:
+        """Yield the records of the session's earlier rollouts, also of what was reverted in them: it was paid."""
+        if self._file is None or self._is_earlier:
+            return
+        for path in earlier_rollouts(self._file.path):
+            decoder = Decoder(replace(self._file, path=path), is_earlier=True)
+            for row in lines_in(path):
+                for record in decode_line(decoder, row):
                     if isinstance(record, Problem):
-                        reason = f"{segment.path.name}, line {row.number}: {record.reason}"
+                        reason = f"{path.name}, line {row.number}: {record.reason}"
                         record = replace(record, line=None, reason=reason)  # noqa: PLW2901
                     yield record
+
+    def _begin(self, segments: list[Segment], source_id: str, at: datetime | None) -> Iterator[Record]:
+        """Take the rows before those of the file into the context; yield the messages of a parent, or the rewind."""
+        for segment in segments:
+            self._in_parent = not segment.is_own
+            for row in segment.lines():
+                decode_line(self, row)
+        self._in_parent = False
+        inherited = list(self._inherit())
+        if not any(segment.is_own for segment in segments):
+            yield from inherited
+            return
+        yield self._went_back(source_id, at)
+        if self._meta.model:
+            yield Meta(model=self._meta.model)  # another one may have been reverted
+
+    def _keep_from_parent(self, record: Record) -> None:
+        """Keep the messages and facts in a record of the parent."""
+        if isinstance(record, Meta):
+            self._inherited_facts.append(record)
+        for entry in (record,) if isinstance(record, Entry) else getattr(record, "replacement", None) or ():
+            self._inherited[entry.source_id] = replace(entry, inherited=True)
+
+    def _inherit(self) -> Iterator[Record]:
+        """Yield the facts and messages of the parent with which the session begins, once its own rows follow."""
+        if self._inherited or self._inherited_facts:
+            yield from self._inherited_facts
+            yield from (self._inherited[one.source_id] for one in self._live)
+            self._inherited, self._inherited_facts = {}, []
 
     def _is_before_own(self, row: dict[str, Any]) -> bool:
         """Return whether a row's number says that it is the parent's; from the first own one on, none is a copy."""
@@ -249,7 +293,7 @@ class Decoder:
             yield Meta(window=window)
         elif kind == "thread_name_updated":
             name = text_of(payload.get("thread_name") or payload.get("name"))
-            yield from self._meta.changed(title=short_title(name))
+            yield from self._meta.changed(title=None if self._is_inherited else short_title(name))
         elif kind == "thread_rolled_back":
             yield from self._rolled_back(_source_id(line), count_of(payload.get("num_turns")), at)
         elif kind not in _SCREEN_EVENTS and not kind.endswith(_SCREEN_ENDS):
@@ -273,7 +317,7 @@ class Decoder:
         self._ahead = not self._asked
         input_end = self._input_end if self._ahead else self._asked[-1 if missed else 0]
         self._asked, self._total = [], total
-        yield UsageReport(usage, at, key, self._meta.model, "", input_end)
+        yield UsageReport(usage, at, f"{key}{self._after}", self._meta.model, "", input_end)
 
     # Messages
 
@@ -295,7 +339,7 @@ class Decoder:
         kind: EntryKind = "compaction_summary" if summary else "message"
         turns = turns_of(item)
         yield self._entry(_New(message, turns, kind, line.data), source_id, at)
-        yield from self._meta.first_words(turns.words)
+        yield from self._meta.first_words(None if self._is_inherited else turns.words)
 
     def _entry(self, new: _New, source_id: str, at: datetime | None) -> Entry:
         message = new.message

@@ -105,7 +105,7 @@ def _kept_rows(file: Path | None) -> tuple[dict[str, dict[str, Any]], list[dict[
 
 
 def _lines(file: Path) -> Iterator[bytes]:
-    """Yield the rows of a rollout, after those of the session's earlier rollouts that it continues."""
+    """Yield the rows of a rollout, after those of the earlier rollouts that it continues."""
     with open_file(file) as rows:
         first = rows.readline()
         about = object_of(object_of(parse(first.rstrip(b"\n"))).get("payload"))

@@ -187,6 +187,7 @@ class AppendBatch:
             old is None
             and opened.role == "assistant"
             and message.name != REMINDER
+            and not opened.inherited
             and (opened.group or self.state.last_role != "assistant")
         ):
             self.state.count_call(opened.estimate_before)

@@ -25,7 +25,7 @@ class OpenMessage:
     """A message that is being assembled.
 
     `by_seq` are the messages of its entries, `estimate_before` is the context before it, `old` its row in the log, if
-    any.
+    any. An `inherited` one is of the parent session.
     """
 
     no: int
@@ -43,6 +43,7 @@ class OpenMessage:
     last_source: str | None = None
     entry_id: bytes = b""
     old: MessageRow | None = None
+    inherited: bool = False
 
     def message(self) -> Message:
         """Return the entries so far as one message."""
@@ -88,6 +89,7 @@ class OpenMessages:
             group=entry.group,
             at=to_ms(entry.at),
             estimate_before=before,
+            inherited=entry.inherited,
         )
         self._row.next_no += 1
         return self._keep(entry, opened)

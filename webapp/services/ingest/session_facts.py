@@ -29,7 +29,7 @@ def without_old_facts(
             after = numbers.pop()
         elif isinstance(record, Meta) and (after > 0 or (after < 0 and is_behind)):
             has = {name: None for name in _FACTS if getattr(row, name) is not None}
-            record = replace(record, window=None, **has)  # type: ignore[arg-type]  # noqa: PLW2901  # all may be None
+            record = replace(record, window=None, inherits=False, **has)  # type: ignore[arg-type]  # noqa: PLW2901  # all may be None
         found.append(record)
     return found[::-1]
 

@@ -43,5 +43,5 @@ def why_not_resumed(row: SessionRow) -> str | None:
     if row.is_sub_agent:
         return "a sub-agent cannot be resumed by itself; resume its parent session"
     if row.state.get("inherits"):
-        return "its transcript lacks its first messages, as that of a fork does, and a copy would too; resume it itself"
+        return "its transcript lacks its first messages, and a copy would too; resume it itself"
     return None

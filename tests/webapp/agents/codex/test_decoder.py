@@ -242,11 +242,13 @@ class TestContextChanges:
         assert records == ([Unknown(1, "event hologram")] if kind == "hologram" else [])
 
     @pytest.mark.parametrize("named", [True, False])
-    def test_a_copy_of_the_parent_is_dropped(self, named: bool) -> None:
-        """Of a sub-agent's file only its own turns and usage are read, with a link to its parent."""
+    def test_a_copy_of_the_parent_begins_the_context(self, named: bool) -> None:  # X12
+        """Its messages are sent, too; its usage is the parent's, and so are its words as a title."""
         file = next(f for f in files.discover(DAY) if f.path == FORK) if named else None
         records = decoded(FORK, codex.Decoder(file))
-        assert said(records) == [("user", "Count the south side."), ("assistant", "Three.")]
+        assert [(e.message.text, e.inherited) for e in of(Entry, records)] == [
+            ("List the beds.", True), ("One list.", True), ("Count the south side.", False), ("Three.", False),
+        ]  # fmt: skip
         assert [r.usage.input_tokens for r in of(UsageReport, records)] == [1500]
         assert facts(records, Meta, "parent") == ["019b7e00-0000-7000-8000-000000000001"]
         assert facts(records, Meta, "title")[-1] == "Robin"
@@ -288,8 +290,12 @@ class TestContextChanges:
             spoken("user", "more"),
         ]
         records = fed(codex.Decoder(), [{**row, "ordinal": n} for n, row in enumerate(rows)])
-        assert [text for _, text in said(records)] == ["a task", "more"]
-        assert any(isinstance(one, Meta) and one.inherits for one in records)
+        assert [(e.message.text, e.inherited) for e in of(Entry, records)] == [
+            ("of the parent", True),
+            ("a task", False),
+            ("more", False),
+        ]
+        assert facts(records, Meta, "title") == ["a task"]
 
     def test_a_copy_without_turn_ids_ends_with_the_first_later_row(self) -> None:
         """In a file without turn ids, rows written in the session's first moment are the copy."""
@@ -298,7 +304,24 @@ class TestContextChanges:
         records = fed(
             codex.Decoder(), [{"type": "session_meta", "payload": meta}, spoken("user", "Old."), late]
         )
-        assert said(records) == [("user", "New.")]
+        assert [(e.message.text, e.inherited) for e in of(Entry, records)] == [
+            ("Old.", True),
+            ("New.", False),
+        ]
+
+    def test_a_copy_leaves_out_what_left_the_context(self) -> None:
+        """The compaction, the rollbacks and the messages of before are the parent's alone."""
+        meta = {"id": "own", "timestamp": "2026-01-02T11:00:00Z", "forked_from_id": "other"}
+        history = [{"type": "message", "role": "user", "content": "Summed up."}]
+        rows = [
+            {"type": "session_meta", "payload": meta}, spoken("user", "Old."),
+            {"type": "compacted", "payload": {"message": "", "replacement_history": history}},
+            spoken("user", "Wrong."), {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}},
+            spoken("user", "New.") | {"timestamp": "2026-01-02T11:05:00Z"},
+        ]  # fmt: skip
+        records = fed(codex.Decoder(), rows)
+        assert said(records) == [("user", "Summed up."), ("user", "New.")]
+        assert of(Compaction, records) + of(Rewind, records) == []
 
     def test_a_copy_can_name_the_parent_alone(self) -> None:  # X12
         """Older versions fork a session when its user goes back, and only the copied first row says of which one."""
@@ -306,9 +329,12 @@ class TestContextChanges:
         rows = [{"type": "session_meta", "payload": meta} for meta in metas]
         late = spoken("user", "New.") | {"timestamp": "2026-01-02T11:05:00Z"}
         records = fed(codex.Decoder(), [*rows, spoken("user", "Old."), late])
-        assert said(records) == [("user", "New.")]
+        assert [(e.message.text, e.inherited) for e in of(Entry, records)] == [
+            ("Old.", True),
+            ("New.", False),
+        ]
         assert [facts(records, Meta, name)[-1] for name in ("parent", "agent_type")] == ["other", "fork"]
-        assert any(one.inherits for one in of(Meta, records))
+        assert facts(records, Meta, "title") == ["New."]
 
 
 class TestBadRows:

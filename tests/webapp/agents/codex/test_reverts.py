@@ -51,35 +51,63 @@ class TestRevertedSessions:
         before = of(Entry, decoded(first, Decoder()))
         rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
         records = decoded(rollouts.file().path, Decoder(rollouts.file()))
-        assert [text for _, text in said(records)] == ["One.", "One. Done.", "Other.", "Other. Done."]
+        texts = ["One.", "One. Done.", "Two.", "Two. Done.", "Other.", "Other. Done."]
+        assert [text for _, text in said(records)] == texts
         (rewind,) = of(Rewind, records)
-        assert (
-            rewind.live
-            == tuple(e.source_id for e in before[:2])
-            == tuple(e.source_id for e in of(Entry, records)[:2])
-        )
-        assert [e.parent for e in of(Entry, records)][2] == before[1].source_id
-        assert [r.call_key for r in of(UsageReport, records)] == ["total 900/0/9", "total 1800/0/18"]
+        after = records[records.index(rewind) :]
+        assert [text for _, text in said(after)] == ["Other.", "Other. Done."]
+        assert rewind.live == tuple(e.source_id for e in before[:2])
+        assert before == of(Entry, records)[:4]
+        assert of(Entry, after)[0].parent == before[1].source_id
         assert facts(records, Meta, "inherits") == [False] * len(of(Meta, records))
+
+    def test_have_paid_for_what_was_reverted(self, rollouts: Rollouts) -> None:  # X12
+        """A call after the revert is another one than the reverted call, though the running totals are the same."""
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        before = [r.call_key for r in of(UsageReport, decoded(first, Decoder()))]
+        rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
+        reports = of(UsageReport, decoded(rollouts.file().path, Decoder(rollouts.file())))
+        assert [r.call_key for r in reports[:2]] == before
+        assert len({r.call_key for r in reports}) == len(reports) == 3
+        assert len({r.input_end for r in reports}) == 3
+
+    def test_go_on_with_the_model_of_before(self, rollouts: Rollouts) -> None:
+        """A change of the model can have been reverted, too."""
+        models = [[("turn_context", {"model": name})] for name in ("gpt-5", "gpt-5-mini")]
+        first = rollouts.write(OWN, [*models[0], *turn("One.", 1), *models[1], *turn("Two.", 2)])
+        rollouts.write(f"{OWN}_{SECOND}", [*models[0], *turn("Other.", 2)], history_base=up_to(first, 5))
+        records = decoded(rollouts.file().path, Decoder(rollouts.file()))
+        assert facts(records, Meta, "model") == ["gpt-5", "gpt-5-mini", "gpt-5"]
 
     def test_can_be_reverted_again(self, rollouts: Rollouts) -> None:
         """A rollout can continue one that continues another."""
         first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
         second = rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
         rollouts.write(f"{OWN}_{THIRD}", turn("Last.", 3), history_base=up_to(second, 4))
-        texts = [
-            text
-            for who, text in said(decoded(rollouts.file().path, Decoder(rollouts.file())))
-            if who == "user"
-        ]
-        assert texts == ["One.", "Other.", "Last."]
+        records = decoded(rollouts.file().path, Decoder(rollouts.file()))
+        asked = [text for who, text in said(records) if who == "user"]
+        assert asked == ["One.", "Two.", "Other.", "Last."]
+        by_id = {e.source_id: e.message.text for e in of(Entry, records)}
+        lives = [[by_id[name] for name in rewind.live] for rewind in of(Rewind, records)]
+        assert lives == [["One.", "One. Done."], ["One.", "One. Done.", "Other.", "Other. Done."]]
+
+    def test_have_paid_for_rollouts_that_no_other_one_continues(self, rollouts: Rollouts) -> None:
+        """A second revert can go back to before the first one."""
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
+        rollouts.write(f"{OWN}_{THIRD}", turn("Last.", 1), history_base=up_to(first, 1))
+        records = decoded(rollouts.file().path, Decoder(rollouts.file()))
+        asked = [text for who, text in said(records) if who == "user"]
+        assert asked == ["One.", "Two.", "Other.", "Last."]
+        assert len({r.call_key for r in of(UsageReport, records)}) == 4
+        assert of(Rewind, records)[-1].live == ()
 
     def test_can_begin_anew(self, rollouts: Rollouts) -> None:
         """Before the first turn nothing stays."""
         first = rollouts.write(OWN, turn("One.", 1))
         rollouts.write(f"{OWN}_{SECOND}", turn("New.", 1), history_base=up_to(first, 1))
         records = decoded(rollouts.file().path, Decoder(rollouts.file()))
-        assert [text for _, text in said(records)] == ["New.", "New. Done."]
+        assert [text for _, text in said(records)] == ["One.", "One. Done.", "New.", "New. Done."]
         assert of(Rewind, records)[0].live == ()
 
     def test_say_if_their_beginning_is_missing(self, rollouts: Rollouts) -> None:
@@ -107,21 +135,36 @@ class TestRevertedSessions:
 
 
 class TestForks:
-    """A fork that keeps its parent's rows in the parent's file."""
+    """A fork whose parent's rows are in the parent's file."""
 
-    def test_are_shown_without_them(self, rollouts: Rollouts) -> None:
-        """All rows of the file are its own, also those of its first moment."""
-        first = rollouts.write(OWN, turn("One.", 1))
+    def test_begin_with_their_messages(self, rollouts: Rollouts) -> None:  # X12
+        """These are sent, too. Their usage is the parent's, and so are later rows of the parent and its title."""
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
         fork = rollouts.write(FORK, turn("Mine.", 2), forked_from_id=OWN, history_base=up_to(first, 4))
         file = next(f for f in files.discover(rollouts.root) if f.path == fork)
         records = decoded(fork, Decoder(file))
-        assert [text for _, text in said(records)] == ["Mine.", "Mine. Done."]
+        assert [(e.message.text, e.inherited) for e in of(Entry, records)] == [
+            ("One.", True), ("One. Done.", True), ("Mine.", False), ("Mine. Done.", False),
+        ]  # fmt: skip
         assert (file.session_id, file.parent_id) == (FORK, OWN)
+        assert len(of(UsageReport, records)) == 1
+        assert facts(records, Meta, "title") == ["Mine."]
+        assert facts(records, Meta, "inherits") == [False] * len(of(Meta, records))
+        assert of(Rewind, records) + of(Problem, records) == []
+
+    def test_say_if_the_parent_is_missing(self, rollouts: Rollouts) -> None:
+        """They are shown without its messages, and nothing is learned from them."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        fork = rollouts.write(FORK, turn("Mine.", 2), forked_from_id=OWN, history_base=up_to(first, 4))
+        first.unlink()
+        (file,) = files.discover(rollouts.root)
+        records = decoded(fork, Decoder(file))
+        assert [text for _, text in said(records)] == ["Mine.", "Mine. Done."]
         assert True in facts(records, Meta, "inherits")
-        assert of(Problem, records) == []
+        assert len(of(Problem, records)) == 1
 
     def test_can_be_reverted(self, rollouts: Rollouts) -> None:
-        """Their own rows before the revert are read, the parent's are not."""
+        """Their first messages stay in the context."""
         first = rollouts.write(OWN, turn("One.", 1))
         fork = rollouts.write(
             FORK, [*turn("Mine.", 2), *turn("Two.", 3)], forked_from_id=OWN, history_base=up_to(first, 4)
@@ -129,5 +172,11 @@ class TestForks:
         rollouts.write(f"{FORK}_{SECOND}", turn("Last.", 3), forked_from_id=OWN, history_base=up_to(fork, 4))
         file = next(f for f in files.discover(rollouts.root) if f.session_id == FORK)
         records = decoded(file.path, Decoder(file))
-        assert [text for who, text in said(records) if who == "user"] == ["Mine.", "Last."]
-        assert True in facts(records, Meta, "inherits")
+        entries = [e for e in of(Entry, records) if e.message.role == "user"]
+        assert [(e.message.text, e.inherited) for e in entries] == [
+            ("One.", True), ("Mine.", False), ("Two.", False), ("Last.", False),
+        ]  # fmt: skip
+        by_id = {e.source_id: e.message.text for e in of(Entry, records)}
+        (rewind,) = of(Rewind, records)
+        assert [by_id[name] for name in rewind.live] == ["One.", "One. Done.", "Mine.", "Mine. Done."]
+        assert len(of(UsageReport, records)) == 3

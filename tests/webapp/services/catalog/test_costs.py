@@ -174,6 +174,15 @@ class TestTheCost:
         cost = app.sessions.stats("s").cost
         assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
 
+    def test_names_no_call_of_a_parent(self, app: App) -> None:  # X9
+        """The answers that a fork begins with are there without usage; they were paid in its parent."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        parts = [replace(entry(n, said("hello")), inherited=True, group="call") for n in (9, 10)]
+        answer = entry(12, said("done"), usage=ONE, call_key="k")
+        app.ingest.append_records("s", [*parts, entry(11, user("go on")), answer])
+        cost = app.sessions.stats("s").cost
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
+
     def test_names_no_call_of_a_replaced_context(self, app: App) -> None:  # X9
         """Answers that a compaction writes again are not made again."""
         followed(app, user("hi"), model="claude-opus-4-5")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.shared import shared_data
-from tests.webapp.agents.codex.rollouts import OWN, SECOND, Rollouts, turn, up_to
+from tests.webapp.agents.codex.rollouts import FORK, OWN, SECOND, Rollouts, turn, up_to
 from tests.webapp.agents.opencode.layouts import TREE, as_database
 from tests.webapp.building import heard
 from tests.webapp.services.ingest.followed_file import NAME, Place, row
@@ -360,7 +360,7 @@ class TestRevertedSessions:
         if was_followed:
             assert place.look() == 4
         rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
-        assert place.look() == (2 if was_followed else 4)
+        assert place.look() == (2 if was_followed else 6)
         assert place.look() == 0
         sent = place.app.context.get(OWN, "openai").messages
         assert [one["content"] for one in sent] == ["One.", "One. Done.", "Other.", "Other. Done."]
@@ -400,8 +400,23 @@ class TestCompressedSessions:
         rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
         first.with_name(f"{first.name}.zst").write_bytes(zstd.compress(first.read_bytes()))
         first.unlink()
-        assert place.look() == 4
-        assert place.texts(OWN) == ["One.", "One. Done.", "Other.", "Other. Done."]
+        assert place.look() == 6
+        sent = place.app.context.get(OWN, "openai").messages
+        assert [one["content"] for one in sent] == ["One.", "One. Done.", "Other.", "Other. Done."]
+
+    def test_keep_the_messages_of_a_parent(self, place: Place) -> None:
+        """A fork names their end in the content of the parent's rollout; an import by its bare name forgets none."""
+        rollouts = Rollouts(place.home / ".codex")
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
+        fork = rollouts.write(FORK, turn("Mine.", 2), forked_from_id=OWN, history_base=up_to(first, 4))
+        first.with_name(f"{first.name}.zst").write_bytes(zstd.compress(first.read_bytes()))
+        first.unlink()
+        assert place.look() == 8
+        (imported,) = place.app.importing.import_file(fork.name, fork.read_bytes())
+        assert (imported.session_id, imported.added) == (FORK, 0)
+        sent = place.app.context.get(FORK, "openai").messages
+        assert [one["content"] for one in sent] == ["One.", "One. Done.", "Mine.", "Mine. Done."]
+        assert not place.app.store.sessions.get(FORK).state.get("inherits")
 
 
 class TestImports:

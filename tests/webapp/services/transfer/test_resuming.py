@@ -298,7 +298,7 @@ class TestRefusals:
             app.resuming.resume("s")
 
     def test_include_sessions_whose_beginning_is_elsewhere(self, app: App) -> None:  # X22
-        """A fork of Codex begins with its parent's messages, which its own transcript does not have."""
+        """A fork of Codex begins with messages in its parent's transcript, which can be gone."""
         app.ingest.ensure("s", "codex")
         app.ingest.append_records("s", [Meta(inherits=True), Entry(Message("user", (Text("Go on"),)), "1")])
         with pytest.raises(Conflict, match="lacks its first messages"):

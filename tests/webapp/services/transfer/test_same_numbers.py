@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.shared import SHARED
+from tests.webapp.agents.codex.rollouts import FORK, OWN, SECOND, THIRD, Rollouts, turn, up_to
 from tests.webapp.agents.samples import SAMPLES
 from webapp.app import App
 from webapp.config import Config
@@ -115,6 +116,50 @@ def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int
         assert again[session] == numbers
         assert older[session] == numbers
         assert live[session] == numbers
+
+
+def read_in_halves(app: App, path: Path) -> None:
+    """Follow a file, first its first half and then the rest."""
+    whole, following = path.read_bytes(), app.watcher.following
+    lines = whole.splitlines(keepends=True)
+    for part in (b"".join(lines[: len(lines) // 2]), whole):
+        path.write_bytes(part)
+        for file in following.files_at(path):
+            following.read_new(file)
+
+
+def test_numbers_do_not_depend_on_who_saw_a_revert(tmp_path: Path) -> None:  # X11 X12
+    """A session of Codex is followed through two reverts and a fork, or imported after them."""
+    home = tmp_path / "home"
+    rollouts = Rollouts(home / "codex")
+    (tmp_path / "followed").mkdir()
+    (tmp_path / "imported").mkdir()
+    app = build(config(tmp_path / "followed", home))
+    try:
+        model = ("turn_context", {"model": "gpt-5"})
+        first = rollouts.write(OWN, [model, *turn("One.", 1), *turn("Two.", 2)])
+        read_in_halves(app, first)
+        second = rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 5))
+        read_in_halves(app, second)
+        fork = rollouts.write(FORK, turn("Mine.", 3), forked_from_id=OWN, history_base=up_to(second, 4))
+        read_in_halves(app, fork)
+        third = rollouts.write(f"{OWN}_{THIRD}", turn("Last.", 1), history_base=up_to(first, 1))
+        read_in_halves(app, third)
+        live = numbers(app)
+    finally:
+        app.close()
+    app = build(config(tmp_path / "imported", home))
+    try:
+        for path in (fork, third):
+            app.importing.import_file(path.name, path.read_bytes(), place=path)
+        assert numbers(app) == live
+        costs = {session: found[-1] for session, found in live.items()}
+        assert {session: (cost.calls, cost.unreported) for session, cost in costs.items()} == {
+            OWN: (4, 0),
+            FORK: (1, 0),
+        }
+    finally:
+        app.close()
 
 
 Row = dict[str, Any]
