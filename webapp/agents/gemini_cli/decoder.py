@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -64,15 +64,24 @@ MAX_DOCUMENT = 64 << 20
 class _State(HistoryState):
     """`look` are the size and time of the document, `answered` the records with the results of calls.
 
-    `reports` is True for a sub-agent, whose summary is its report to the agent that started it.
+    `names` are the first names of messages that were written again under new ones. `reports` is True for a sub-agent,
+    whose summary is its report to the agent that started it.
     """
 
     look: list[int] = field(default_factory=list)
     answered: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     reports: bool = False
 
 
 _STATE = TypeAdapter(_State)
+
+
+class _Read(NamedTuple):
+    """A record and its messages."""
+
+    record: dict[str, Any]
+    said: list[tuple[str, Message]]
 
 
 def reader(file: TranscriptFile, position: Position) -> Reader:
@@ -94,6 +103,8 @@ class Decoder:
         self._history, self._meta = History(state), KnownMeta(state.setdefault("facts", {}))
         # The record with the results of each call, since the last record that has the call.
         self._answered: dict[str, str] = state.setdefault("answered", {})
+        # The first name of each message that was written again under a new one.
+        self._names: dict[str, str] = state.setdefault("names", {})
 
     def feed(self, line: Line) -> Iterator[Record]:
         """Yield the records of one line."""
@@ -140,11 +151,10 @@ class Decoder:
         yield from self._meta.changed(cwd=next(iter(folders), self._cwd), model=model, title=title)
 
     def _rewind(self, line_no: int, target: Any) -> Iterator[Record]:
-        keep = self._history.before(text_of(target))
+        name = text_of(target)
+        keep = self._history.before(self._names.get(name) or self._names.get(f"{name}:results", name))
         if keep is None:
-            yield Problem(
-                line_no, f"rewind to {json_string(text_of(target)[:40])}, which is not in the conversation"
-            )
+            yield Problem(line_no, f"rewind to {json_string(name[:40])}, which is not in the conversation")
             return
         yield from self._history.cut(keep)
 
@@ -156,7 +166,7 @@ class Decoder:
             for call in message.calls:
                 self._answered.pop(call.id, None)
         self._answered |= {r.call_id: record_id for _, message in said for r in message.results}
-        return said
+        return [(self._names.get(name, name), message) for name, message in said]
 
     def _record(
         self, record: dict[str, Any], said: list[tuple[str, Message]], line_no: int | None, raw: bytes | None
@@ -182,29 +192,41 @@ class Decoder:
         summaries = [text_of(record.get("id")) for record in map(object_of, messages) if is_summary(record)]
         new = next((name for name in summaries if name not in self._history.summaries), None)
         self._history.summaries |= {name: [] for name in summaries}
-        for found in self._replaced(messages, line_no):
-            if new is not None and isinstance(found, Rewind):
-                yield Compaction(at, "unknown", None, f"compaction {new}", kept=found.live)
-                new = None
-            else:
-                yield found
+        known = self._history.sources() if new is not None else {}
+        found = list(self._replaced(messages, line_no))
+        if new is not None and any(isinstance(record, Rewind) for record in found):
+            kept = tuple(known[name] for name in self._history.live if name in known)
+            yield Compaction(at, "unknown", None, f"compaction {new}", kept=kept)
+            found = [record for record in found if not isinstance(record, Rewind)]
+        yield from found
 
     def _replaced(self, messages: list[Any], line_no: int | None) -> Iterator[Record]:
         """Yield the new and newer versions of a list of messages, and the context in order."""
-        wanted: list[str] = []
+        wanted, read = list[str](), dict[int, _Read]()
         for number, one in enumerate(messages):
             record = object_of(one)
             record = record | {"id": text_of(record.get("id")) or f"n{number}"}
+            yield from guarded(line_no, partial(self._read, record, number, read), f"message {number}")
+        # A compression keeps the last messages under new ids.
+        kept = (pair for record, said in read.values() if not is_summary(record) for pair in said)
+        self._names |= self._history.same(list(kept))
+        for number, (record, said) in read.items():
+            again = [(self._names.get(name, name), message) for name, message in said]
             yield from guarded(
-                line_no, partial(self._replace_one, record, line_no, wanted), f"message {number}"
+                line_no, partial(self._replace_one, record, again, line_no, wanted), f"message {number}"
             )
         yield from self._history.cut(wanted)
 
+    def _read(self, record: dict[str, Any], number: int, read: dict[int, _Read]) -> Iterator[Record]:
+        """Add the messages of a record in a list to `read`."""
+        read[number] = _Read(record, self._said(record))
+        yield from ()
+
     def _replace_one(
-        self, record: dict[str, Any], line_no: int | None, wanted: list[str]
+        self, record: dict[str, Any], said: list[tuple[str, Message]], line_no: int | None, wanted: list[str]
     ) -> Iterator[Record]:
         """Yield what is new in one message of a list, and add its names to the `wanted` context."""
-        said, history = self._said(record), self._history
+        history = self._history
         names = [name for name, _ in said]
         if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
             # New messages come after those wanted so far, and after what the record had before.

@@ -33,6 +33,8 @@ _FIRST_WORDS = (
     "<hook_context>",
     "This is the Gemini CLI. We are setting up the context",
 )
+# The answer to the summary of a compression, which the agent writes in the model's place.
+_TO_SUMMARY = "Got it. Thanks for the additional context!"
 _LOADED_END = "</loaded_context>"
 
 
@@ -96,7 +98,8 @@ def _of_model(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, Mes
     for call_id, call in zip(ids, calls, strict=True):
         parts.append(ToolCall(call_id, text_of(call.get("name")), dumps(call.get("args", {}))))
     if parts:
-        yield record_id, Message("assistant", tuple(parts))
+        own = [part.text for part in parts if isinstance(part, Text)] == [_TO_SUMMARY]
+        yield record_id, Message("assistant", tuple(parts), REMINDER if own else "")
     results = tuple(_result(i, c) for i, c in zip(ids, calls, strict=True) if _has_result(c))
     if results:
         yield f"{record_id}:results", Message("tool", results)

@@ -6,7 +6,7 @@ Some agents write a record again when it grows. A changed record with the same i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -80,8 +80,21 @@ class History:
             end = self.source_of(before[-1]) if before else None
             yield UsageReport(usage, at, record_id, model, "", end)
 
+    def same(self, said: Sequence[tuple[str, Message]]) -> dict[str, str]:
+        """Return the live names of messages that a whole list has under new names; of equal ones, the last."""
+        listed = {name for name, _ in said}
+        live = [name for name in self.live if name not in listed]
+        found = dict[str, str]()
+        for name, message in reversed(said) if live else ():
+            mark = _mark(message)
+            places = (n for n in range(len(live) - 1, -1, -1) if self._versions[live[n]][2] == mark)
+            if not self.knows(name) and (place := next(places, None)) is not None:
+                found[name] = live[place]
+                del live[place:]
+        return found
+
     def _entry(self, name: str, made: Entry, raw: bytes | None) -> Iterator[Entry]:
-        mark = digest(dumps(message_to_dict(made.message)).encode(), 8)
+        mark = _mark(made.message)
         old = self._versions.get(name)
         if old is not None and old[2] == mark:
             return
@@ -107,6 +120,10 @@ class History:
         """Return the source id of the newest version of a message."""
         return str(self._versions[name][0])
 
+    def sources(self) -> dict[str, str]:
+        """Return the source id of the newest version of each message that was read."""
+        return {name: self.source_of(name) for name in self._versions}
+
     def cut(self, keep: list[str]) -> Iterator[Record]:
         """Make `keep` (known names) the context; yield a rewind if that changes the context."""
         if keep == self.live:
@@ -126,3 +143,7 @@ class History:
     def knows(self, name: str) -> bool:
         """Return whether a message of that name was read."""
         return name in self._versions
+
+
+def _mark(message: Message) -> str:
+    return digest(dumps(message_to_dict(message)).encode(), 8)

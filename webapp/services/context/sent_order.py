@@ -1,6 +1,7 @@
 """The order in which an agent sends its context, where it differs from that of the log.
 
-A compaction can keep messages that are older than its summary. The agent sends the summary first, then these.
+A compaction can keep messages that are older than its summary. The agent sends the summary first, then these; or, if
+the summary has a parent, behind that message.
 """
 
 from __future__ import annotations
@@ -20,11 +21,20 @@ def as_sent(store: Store, session: int, items: Sequence[ViewItem]) -> Sequence[V
     )
     if found is None:
         return items
-    place, row = found
+    place, summary = found
     first = next((n for n, one in enumerate(items) if one.message.role != "system"), place)
-    if first >= place or _follows_kept(store, session, row):
-        return items
-    return [*items[:first], items[place], *items[first:place], *items[place + 1 :]]
+    *_, entry = store.log.rows_of(session, [summary.no])[summary.no]
+    if entry.parent is None:
+        return [*items[:first], items[place], *items[first:place], *items[place + 1 :]]
+    known = store.log.known(session, [entry.parent])
+    parent = known[entry.parent][1] if entry.parent in known else 0
+    numbers = [one.row.no if isinstance(one.row, MessageRow) else 0 for one in items]
+    first = numbers.index(parent) + 1 if parent in numbers[:place] else first
+    end = place + 1
+    if first < place:  # what follows the summary at once, such as an answer to it, goes with it
+        while end < len(items) and _follows(store, session, numbers[end], numbers[end - 1]):
+            end += 1
+    return [*items[:first], *items[place:end], *items[first:place], *items[end:]]
 
 
 def _summary_row(item: ViewItem) -> MessageRow | None:
@@ -32,7 +42,9 @@ def _summary_row(item: ViewItem) -> MessageRow | None:
     return row if isinstance(row, MessageRow) and row.kind == COMPACTION_SUMMARY else None
 
 
-def _follows_kept(store: Store, session: int, summary: MessageRow) -> bool:
-    """Return whether a summary continues the messages that its compaction kept, as one of the older messages does."""
-    entries = store.log.rows_of(session, [summary.no])[summary.no]
-    return entries[0].parent is not None
+def _follows(store: Store, session: int, number: int, before: int) -> bool:
+    """Return whether a message has another one as its parent."""
+    if not number or not before:
+        return False
+    rows = store.log.rows_of(session, [number, before])
+    return rows[number][0].parent in {entry.source_id for entry in rows[before]}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scoring.messages import REMINDER
 from tests.shared import shared_data
 from tests.webapp.agents.gemini_cli.parallel_calls import (
     ANSWER,
@@ -185,6 +186,43 @@ class TestHistories:
         assert fed(decoder, [{"$set": {"messages": kept}}]) == []
         (rewind,) = fed(decoder, [{"$set": {"messages": kept[:2]}}])
         assert isinstance(rewind, Rewind)
+
+    def test_with_a_new_summary_keep_messages_that_have_new_ids(self) -> None:  # X12
+        """Kept messages are in the log already; of equal ones the last was kept (seen in 0.61.0)."""
+        plain = [
+            ("f", "user", "<session_context>x</session_context>"), ("a", "user", "Go on."), ("b", "gemini", "Yes."),
+            ("c", "user", "Go on."), ("d", "gemini", "No."),
+        ]  # fmt: skip
+        rows = [{"id": name, "type": kind, "content": [{"text": text}]} for name, kind, text in plain]
+        call = {
+            "id": "c1",
+            "name": "ls",
+            "args": {},
+            "status": "success",
+            "result": [response("c1", "one")],
+        }
+        rows.append({"id": "e", "type": "gemini", "content": "Look.", "toolCalls": [call]})
+        summary = {"id": "s", "type": "user", "content": [{"text": "<state_snapshot>x</state_snapshot>"}]}
+        thanks = "Got it. Thanks for the additional context!"
+        written = [
+            rows[0], summary, {"id": "t", "type": "gemini", "content": [{"text": thanks}]},
+            rows[3] | {"id": "3"}, rows[4] | {"id": "4"},
+            {"id": "5", "type": "gemini", "content": [{"text": "Look."}, call_part("c1")]},
+            {"id": "6", "type": "user", "content": [response("c1", "one")]},
+        ]  # fmt: skip
+        decoder = Decoder()
+        fed(decoder, rows)
+        compaction, *records = fed(decoder, [{"$set": {"messages": written}}])
+        assert isinstance(compaction, Compaction)
+        assert compaction.kept == ("f", "c", "d", "e", "e:results")
+        assert [(e.source_id, e.parent, e.message.name) for e in of(Entry, records)] == [
+            ("s", "f", REMINDER),
+            ("t", "s", REMINDER),
+        ]
+        assert of(Rewind, records) == []
+        (rewind,) = fed(decoder, [{"$rewindTo": "4"}])
+        assert isinstance(rewind, Rewind)
+        assert rewind.live == ("f", "s", "t", "c")
 
     def test_with_a_summary_behind_the_first_message_keep_it_there(self) -> None:
         """The agent sends its own first message before the summary."""

@@ -33,3 +33,21 @@ class TestACompactionThatKeptMessages:
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c", kept=kept), summary])
         app.ingest.append_records("s", [entry(6, user("Plant some."))])
         assert [one["content"] for one in app.context.get("s", "openai").messages] == sent
+
+    def test_has_the_summary_behind_its_parent(self, app: App) -> None:  # X12
+        """An answer to it that the agent wrote itself stays behind it."""
+        followed(
+            app,
+            user("We set up."),
+            user("List the beds."),
+            said("Seven."),
+            user("And the paths?"),
+            said("None."),
+        )
+        kept = tuple(f"id-{n}" for n in (0, 3, 4))
+        summary = replace(entry(5, SUMMARY, kind="compaction_summary"), parent="id-0")
+        thanks = replace(entry(6, Message("assistant", (Text("Got it."),), REMINDER)), parent="id-5")
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c", kept=kept), summary, thanks])
+        app.ingest.append_records("s", [replace(entry(7, user("Plant some.")), parent="id-4")])
+        sent = ["We set up.", "They listed beds.", "Got it.", "And the paths?", "None.", "Plant some."]
+        assert [one["content"] for one in app.context.get("s", "openai").messages] == sent
