@@ -130,9 +130,6 @@ def test_followed_and_proxied_is_one_session(
         until(lambda: server.app.store.usage.calls(key)[-1].input_tokens == upstream.usages[-1][0])
         alone = [one.id for one in server.app.sessions.list() if one.parent_id is None]
         assert alone == [own]
-        # Its messages have keys from the first call after its transcript was found.
-        machine.run(*ASK[source]("Go on", own))
-        until(lambda: server.app.store.usage.calls(key)[-1].input_tokens == upstream.usages[-1][0])
         before, name = size(machine), Session.load(server.app.environment, own).state.proxy.name
         server.app.sessions.patch(own, SessionChange(proxy_prunes=True))
         tokens = server.app.sessions.get(own).pruned.tokens

@@ -23,6 +23,7 @@ from webapp.services.proxied.keys import (
     keys_of,
     prompts_of,
 )
+from webapp.services.proxied.request_contents import RequestContents
 
 Edits = Mapping[str, Mapping[str, Any]]
 
@@ -136,6 +137,11 @@ class Body:
             return keys_of([item.value for item in self.items], self.known)
         except ValueError as error:
             raise Refused(str(error)) from None
+
+    @cached_property
+    def contents(self) -> RequestContents:
+        """Return the calls, results and texts of the messages."""
+        return RequestContents.of([item.value for item in self.items])
 
     @property
     def why_not(self) -> str | None:

@@ -1,8 +1,10 @@
 """The active edit script of each session, and its application to requests.
 
-The server writes a session's script into a file; nothing else is needed from it. The active script is stored in another
-file, so that a restarted proxy sends the same prefix. While a tool loop with thoughts runs, a new script waits for its
-end, because the model would refuse those thoughts with a different history.
+The server writes a session's script into a file; nothing else is needed from it. If the transcript of the session is
+followed, the edits are by its rows, which are found in the request with which the script takes effect. The active
+script, with its edits by the keys of messages, is stored in another file, so that a restarted proxy sends the same
+prefix. While a tool loop with thoughts runs, a new script waits for its end, because the model would refuse those
+thoughts with a different history.
 
 A session can have several branches: its user edits an earlier message, or two agents continue it. Each has the script
 that took effect last in its own history. A script that ends (it is switched off, stopped or refused, or its session is
@@ -23,6 +25,7 @@ import orjson
 
 from webapp.agents.hook_runtime import hints
 from webapp.proxy.editing import Body, Edits, Refused, edited
+from webapp.services.proxied.request_contents import TranscriptRow, edits_in, last_of
 
 log = logging.getLogger(__name__)
 
@@ -169,7 +172,9 @@ class Scripts:
         if body is None or outcome.reason != hints.WAITS:
             return None
         try:
-            version, edits, _ = self._wanted(name, self._script(self._file(name)))
+            script = self._script(self._file(name))
+            version, _ = self._wanted(name, script)
+            edits = _edits(version, script, body) or {}
             thinking = body.fields["thinking"].value if "thinking" in body.fields else None
             keeps = isinstance(thinking, dict) and thinking.get("type") == "enabled"
             active = Active(version, edits, body.keys[body.asked if keeps else -1])
@@ -197,14 +202,16 @@ class Scripts:
             self._keep(name, [*others, active])
 
     def _applied(self, name: str, script: Mapping[str, Any] | None, body: Body) -> Outcome:
-        wanted, edits, reason = self._wanted(name, script)
+        wanted, reason = self._wanted(name, script)
         places = _places(body)
         before = active = _on_branch(self._active_of(name), places)
-        if active is None and edits.keys().isdisjoint(body.keys):
+        is_active = active is not None and active.version == wanted
+        edits = None if is_active else _edits(wanted, script, body)
+        if active is None and (edits is None or edits.keys().isdisjoint(body.keys)):
             return Outcome(reason=reason, session=name)
         if body.why_not:
             raise Refused(body.why_not)
-        if active is None or active.version != wanted:
+        if edits is not None:
             if not body.is_thinking:
                 active = Active(wanted, edits, body.keys[body.asked])
                 self._activate(name, active, places, deleted=script is None)
@@ -221,15 +228,15 @@ class Scripts:
         version = active.version if active.edits else ""
         return Outcome(text.encode("utf-8"), version, reason, name, body, before is not None)
 
-    def _wanted(self, name: str, script: Mapping[str, Any] | None) -> tuple[str, Edits, str]:
-        """Return version and edits of the script to apply, and the reason it is not the session's own."""
+    def _wanted(self, name: str, script: Mapping[str, Any] | None) -> tuple[str, str]:
+        """Return the version of the script to apply, OFF for none, and the reason it is not the session's own."""
         if self.killed:
-            return OFF, {}, STOPPED
+            return OFF, STOPPED
         if script is None or not script["prunes"]:
-            return OFF, {}, ""
+            return OFF, ""
         if self._refused.get(name) == script["version"]:
-            return OFF, {}, REFUSED
-        return script["version"], script["edits"], ""
+            return OFF, REFUSED
+        return script["version"], ""
 
     # -- files
 
@@ -254,11 +261,13 @@ class Scripts:
     def _by_keys(self, body: Body) -> str:
         """Return the session whose last message is in the request; of several, the latest one; "" for none.
 
-        Without one, it is the session whose script took effect last in the request's history.
+        Without one, it is the session whose script took effect last in the request's history, otherwise the one whose
+        transcript the request goes on from.
         """
         places = _places(body)
         best, found = -1, ""
         names = dict.fromkeys([*self._active])
+        followed: dict[str, Sequence[TranscriptRow]] = {}
         for path in self._folder.glob("*.edits.json"):
             try:
                 script = self._script(path)
@@ -268,12 +277,16 @@ class Scripts:
                 continue
             name, tail = script.get("session", ""), script.get("tail", "")
             names[name] = None
+            if script.get("unnamed"):
+                followed[name] = last_of(script["rows"])
             if tail and places.get(tail, -1) > best:
                 best, found = places[tail], name
         if found:
             return found
         active = {name: one for name in names if (one := _on_branch(self._active_of(name), places))}
-        return max(active, key=lambda name: places[active[name].ended], default="")
+        if active or not followed:
+            return max(active, key=lambda name: places[active[name].ended], default="")
+        return next((name for name, last in followed.items() if body.contents.continues(last)), "")
 
     def _active_of(self, name: str) -> Sequence[Active]:
         """Return the active scripts of a session's branches, also those from before a restart."""
@@ -302,6 +315,16 @@ def _places(body: Body) -> dict[str, int]:
     return {key: i for i, key in enumerate(body.keys)}
 
 
+def _edits(version: str, script: Mapping[str, Any] | None, body: Body) -> Edits | None:
+    """Return the edits of a request by the keys of its messages; None if it does not go on from the script's rows."""
+    if script is None or version == OFF:
+        return {}
+    if not script["rows"]:
+        edits: Edits = script["edits"]
+        return edits
+    return edits_in(body.contents, body.keys, script["rows"], script["edits"])
+
+
 def _on_branch(active: Sequence[Active], places: Mapping[str, int]) -> Active | None:
     """Return the script that took effect last in the history of a request; None if none did."""
     found = [one for one in reversed(active) if one.ended in places]
@@ -325,7 +348,7 @@ def _checked(script: Any) -> Mapping[str, Any]:
     if not all(isinstance(script.get(name, ""), str) for name in ("tail", "session")):
         raise TypeError("the names of its session and of its last message are not texts")
     _checked_edits(script["edits"])
-    return script
+    return {**script, "rows": [TranscriptRow.read(row) for row in script.get("rows", ())]}
 
 
 def _checked_edits(edits: Any) -> Edits:

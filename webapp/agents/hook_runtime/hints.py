@@ -74,8 +74,8 @@ def text(hint: dict[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def write(session: str, kind: str, value: dict[str, object], within: str | None = None) -> None:
-    """Write a file atomically, readable by its owner alone; do nothing if the folder does not exist."""
+def write(session: str, kind: str, value: dict[str, object], within: str | None = None) -> bool:
+    """Write a file atomically, readable by its owner alone; return False if it cannot be, as without the folder."""
     place = path(session, kind, within)
     partial = f"{place}.{os.getpid()}"
     try:
@@ -87,6 +87,8 @@ def write(session: str, kind: str, value: dict[str, object], within: str | None 
     except OSError:
         with suppress(OSError):
             os.unlink(partial)
+        return False
+    return True
 
 
 def remove(session: str, kind: str, within: str | None = None) -> None:

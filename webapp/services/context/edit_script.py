@@ -8,13 +8,10 @@ user.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
-from typing import TypedDict
-
-import orjson
+from collections.abc import Callable, Iterator, Sequence
 
 from webapp.agents.view import ViewMessage, ViewRow
+from webapp.services.context.edits import Edit, EditedRow, EditScript, edits_by_key, script_of
 from webapp.services.context.transcript_view import places
 from webapp.services.session.session import Session
 from webapp.store.context import AGENT, PRUNED
@@ -23,46 +20,28 @@ from webapp.store.context import AGENT, PRUNED
 Keys = Callable[[ViewRow], Sequence[str]]
 
 
-class Edit(TypedDict, total=False):
-    """The edit of the message with one key: it is dropped, or summaries come before it and its outputs are replaced.
-
-    `outputs` are by call; `output` is that of a message with a single one.
-    """
-
-    drop: bool
-    before: list[str]
-    outputs: dict[str, str]
-    output: str
-
-
-class EditScript(TypedDict):
-    """The edits by key; `version` names exactly these."""
-
-    version: str
-    edits: dict[str, Edit]
-
-
 def edit_script(session: Session, keys_of: Keys) -> EditScript:
     """Return the edit script of a session."""
+    rows = (EditedRow(keys_of(row), row.message.role, edit) for row, edit in edited_rows(session))
+    return script_of(edits_by_key(rows))
+
+
+def edited_rows(session: Session) -> Iterator[tuple[ViewRow, Edit]]:
+    """Yield the rows of the agent's context, in order, each with its edit, {} for none."""
     store, row = session.environment.store, session.row
     edits: dict[str, Edit] = {}
-    present: set[str] = set()
     summaries: list[str] = []
     for place in places(store, row, PRUNED):
         if not isinstance(place, ViewMessage):
             summaries.append(place.text)
             continue
-        keys = dict.fromkeys(key for one in place.rows for key in keys_of(one))
-        present.update(keys)
-        for key in keys:
-            edit = _shortened(place)
+        for one in place.rows:
+            edit = edits[one.id] = _shortened(place)
             if summaries:
                 edit["before"], summaries = summaries, []
-            if edit:
-                edits[key] = _both(edits.get(key, {}), edit)
-    begun = {key for key, edit in edits.items() if "before" in edit}
-    edits |= {key: {"drop": True} for key in _dropped(session, keys_of, present, begun)}
-    return script_of(edits)
+    for place in places(store, row, AGENT):
+        for one in place.rows if isinstance(place, ViewMessage) else ():
+            yield one, edits.get(one.id, {"drop": True})
 
 
 def by_one_key(key_of: Callable[[ViewRow], str | None]) -> Keys:
@@ -73,43 +52,6 @@ def by_one_key(key_of: Callable[[ViewRow], str | None]) -> Keys:
         return () if key is None else (key,)
 
     return keys_of
-
-
-def script_of(edits: dict[str, Edit]) -> EditScript:
-    """Return the script with these edits."""
-    version = hashlib.blake2b(orjson.dumps(edits, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
-    return {"version": version, "edits": edits}
-
-
-def _dropped(session: Session, keys_of: Keys, present: set[str], summarised: set[str]) -> list[str]:
-    """Return the keys of dropped messages; `present` and `summarised` are those of the ones left, and after a summary.
-
-    If the first message that is left is the model's and follows no summary, the user's last one before it is kept too.
-    """
-    gone: list[str] = []
-    asked: Sequence[str] = ()
-    begun = False
-    for place in places(session.environment.store, session.row, AGENT):
-        for one in place.rows if isinstance(place, ViewMessage) else ():
-            keys, role = keys_of(one), one.message.role
-            if present.isdisjoint(keys):
-                gone += keys
-                asked = keys if role == "user" and keys else asked
-            elif not begun and role != "system":
-                begun = True
-                if role == "assistant" and summarised.isdisjoint(keys):
-                    gone = [key for key in gone if key not in asked]
-    return gone
-
-
-def _both(one: Edit, other: Edit) -> Edit:
-    """Return two edits of a message as one: several results can have one key."""
-    both: Edit = {**one, **other}
-    if "outputs" in one and "outputs" in other:
-        both["outputs"] = {**one["outputs"], **other["outputs"]}
-    if "before" in one and "before" in other:
-        both["before"] = [*one["before"], *other["before"]]
-    return both
 
 
 def _shortened(message: ViewMessage) -> Edit:

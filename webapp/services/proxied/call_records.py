@@ -13,7 +13,8 @@ from scoring.messages import Message, Text
 from webapp.agents.reading.rows import short_title
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
 from webapp.services.proxied.keys import AGAIN, ANSWERED, is_compaction, is_reference, without_repetition
-from webapp.services.proxied.read_calls import ReadCall, message_of, texts_of, usage_of, words_of
+from webapp.services.proxied.read_calls import ReadCall, message_of, usage_of, words_of
+from webapp.services.proxied.request_contents import texts_of
 from webapp.services.session.codec import read_json
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Session

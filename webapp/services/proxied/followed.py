@@ -1,59 +1,35 @@
 """Calls of a session whose transcript is followed too: one session, with the transcript's text and the calls' usage.
 
 Nothing of such a call is appended, because the transcript has it. The call adds the exact usage, which transcripts
-write down before an answer has ended, and the keys by which the proxy knows the messages, so that the session can be
-sent pruned. A session that the proxy made before the transcript was found is merged into it.
+write down before an answer has ended. A session that the proxy made before the transcript was found is merged into it.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
-from scoring.messages import Message
 from webapp.agents.hook_runtime import hints
 from webapp.agents.records import Usage
-from webapp.agents.view import ViewMessage
 from webapp.events import Event, MessagesAppended, SessionCreated, SessionDeleted, SessionUpdated
-from webapp.services.context.transcript_view import places
 from webapp.services.proxied.billing import bill
 from webapp.services.proxied.names import followed_ids, names_of
 from webapp.services.proxied.read_calls import ReadCall, usage_of
-from webapp.services.proxied.request_contents import RequestContents, matched
+from webapp.services.proxied.request_contents import LAST_ROWS, RequestContents, TranscriptRow
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.session.proxy_state import ID_PREFIX, PROXY, active_edits
 from webapp.services.session.session import Session
 from webapp.services.session.state import may_append, origin_of
 from webapp.services.session.stored_messages import whole
-from webapp.store.context import AGENT
 from webapp.store.sessions import SessionRow
 
-# Sessions whose links are remembered, and the last calls of each, whose rows may come later than the call.
-LINKS_KEPT, CALLS_KEPT = 256, 16
+# Sessions with calls whose usage is remembered, and the last calls of each, whose rows may come later than the call.
+SESSIONS_KEPT, CALLS_KEPT = 256, 16
 # A call without a known name is compared with the last messages of so many sessions, used within this time.
-LOOKED_AT, LAST_MESSAGES, RECENT_MS = 12, 8, 3_600_000
+LOOKED_AT, RECENT_MS = 12, 3_600_000
 # A session of the proxy's own is compared so often: its transcript is found by then, or there is none.
 COMPARED_CALLS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class LastCall:
-    """The contents of a call and its answer, the proxy's keys of their messages, and the operations that it met."""
-
-    contents: RequestContents
-    keys: Sequence[str]
-    operations: tuple[int, int]
-
-
-@dataclass(slots=True)
-class Link:
-    """A followed session as the proxy knows it: its last call, and the usage of the last ones by the provider's id."""
-
-    last: LastCall | None = None
-    usage: OrderedDict[str, Usage] = field(default_factory=OrderedDict)
 
 
 class FollowedCalls:
@@ -61,13 +37,10 @@ class FollowedCalls:
 
     def __init__(self, environment: Environment, histories: Histories) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
-        self._links: OrderedDict[str, Link] = OrderedDict()
+        # Of each session by the provider's ids of the calls.
+        self._usage: OrderedDict[str, OrderedDict[str, Usage]] = OrderedDict()
         self._lock = threading.Lock()
         environment.bus.subscribe(self._on_event)
-
-    def link(self, session_id: str) -> Link | None:
-        """Return the link of a session; None where no call of it came since the start."""
-        return self._links.get(session_id)
 
     def followed(self, name: str, user: str = "") -> SessionRow | None:
         """Return the followed session with a name at the proxy that a user may append to, deleted or not."""
@@ -109,10 +82,10 @@ class FollowedCalls:
                     return row
         return None
 
-    def _last(self, row: SessionRow) -> list[Message]:
+    def _last(self, row: SessionRow) -> list[TranscriptRow]:
         log = self._store.log
-        last = log.last_messages(row.key, row.next_no, LAST_MESSAGES)
-        return [whole(one.role, log.entries_of(row.key, one)) for one in last]
+        last = log.last_messages(row.key, row.next_no, LAST_ROWS)
+        return [TranscriptRow.of(whole(one.role, log.entries_of(row.key, one))) for one in last]
 
     def is_side_request(self, row: SessionRow, read: ReadCall) -> bool:
         """Return whether a call under the session's name is not part of its conversation: a title, a check."""
@@ -120,7 +93,7 @@ class FollowedCalls:
             return False
         contents = RequestContents.of(read.items)
         last = self._last(row)
-        return bool(last) and not any(contents.has(message) for message in last)
+        return bool(last) and not any(contents.has(one) for one in last)
 
     def sub_agent_of(self, row: SessionRow, read: ReadCall) -> SessionRow | None:
         """Return the sub-agent of a followed session that a call under the session's name belongs to, by its messages.
@@ -140,30 +113,24 @@ class FollowedCalls:
 
     def receive(self, row: SessionRow, name: str, read: ReadCall) -> int:
         """Keep what a call adds to its session; return 0, the number of messages that it adds."""
-        link = self._linked(row.id)
         usage = usage_of(read.reply)
-        # A call by its parent's name is not sent pruned.
-        is_named = row.parent_id not in followed_ids(name)
-        if is_named:
+        if row.parent_id not in followed_ids(name):  # a call by its parent's name is not sent pruned
             self._note(row.id, name or names_of(row.id)[0], read, usage)
-        if is_named and read.succeeded:
-            operations = Session.of(self._environment, self._store.sessions.get(row.id)).operations_version
-            contents, keys = RequestContents.of(read.exchanged), (*read.keys, *read.reply_keys)
-            link.last = LastCall(contents, keys, operations)
         if usage is not None and read.reply is not None and read.reply.call:
-            link.usage[read.reply.call] = usage
-            while len(link.usage) > CALLS_KEPT:
-                link.usage.popitem(last=False)
-            self._correct(row.id, link)
+            self._keep(row.id, read.reply.call, usage)
+            self._correct(row.id)
         return 0
 
-    def _linked(self, session_id: str) -> Link:
+    def _keep(self, session_id: str, call: str, usage: Usage) -> None:
+        """Remember the usage of a call by the provider's id."""
         with self._lock:
-            link = self._links.setdefault(session_id, Link())
-            self._links.move_to_end(session_id)
-            while len(self._links) > LINKS_KEPT:
-                self._links.popitem(last=False)
-        return link
+            calls = self._usage.setdefault(session_id, OrderedDict())
+            self._usage.move_to_end(session_id)
+            calls[call] = usage
+            if len(calls) > CALLS_KEPT:
+                calls.popitem(last=False)
+            if len(self._usage) > SESSIONS_KEPT:
+                self._usage.popitem(last=False)
 
     def _note(self, session_id: str, name: str, read: ReadCall, usage: Usage | None) -> None:
         """Note what was sent, and the bill of a pruned call."""
@@ -182,19 +149,14 @@ class FollowedCalls:
                 state.version, state.copy = call.applied, read.copy
             session.save()
 
-    def keys(self, session: Session, call: LastCall) -> Mapping[str, Sequence[str]]:
-        """Return the proxy's keys of the transcript's messages that are in a call or its answer, by source id."""
-        found = (one for one in places(self._store, session.row, AGENT) if isinstance(one, ViewMessage))
-        return matched((one for place in found for one in place.rows), call.contents, call.keys)
-
-    def _correct(self, session_id: str, link: Link) -> None:
+    def _correct(self, session_id: str) -> None:
         """Put exact usage in place of what the transcript says of the same calls."""
-        if (row := self._store.sessions.live(session_id)) is None:
+        known = self._usage.get(session_id)
+        if known is None or (row := self._store.sessions.live(session_id)) is None:
             return
         with self._store.write(session_id):
             changed = [
-                self._store.usage.correct(row.key, call, counts_of(usage))
-                for call, usage in link.usage.items()
+                self._store.usage.correct(row.key, call, counts_of(usage)) for call, usage in [*known.items()]
             ]
         if any(changed):
             self._environment.bus.publish(SessionUpdated(session_id))
@@ -222,9 +184,7 @@ class FollowedCalls:
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, MessagesAppended):
-            link = self._links.get(event.session_id)
-            if link is not None and link.usage:
-                self._correct(event.session_id, link)
+            self._correct(event.session_id)
         elif isinstance(event, SessionCreated) and not event.session_id.startswith(ID_PREFIX):
             if (row := self._followed(event.session_id)) is None:
                 return

@@ -165,13 +165,6 @@ def message_of(item: Any, wire_format: str) -> Message | None:
         return None
 
 
-def texts_of(content: Any) -> list[str]:
-    """Return the texts of a wire message's content: a string, or blocks."""
-    blocks = content if isinstance(content, list) else [{"text": content}]
-    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-    return [text for text in texts if isinstance(text, str)]
-
-
 def words_of(message: Message) -> tuple[str, tuple[str, ...]]:
     """Return the lines of an answer, sorted, and the ids of its calls, independent of its encoding.
 

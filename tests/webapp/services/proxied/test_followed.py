@@ -20,8 +20,9 @@ from webapp.agents.records import Entry, Meta, Record, Usage, UsageReport
 from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import SessionDeleted, SessionUpdated, TargetCrossed
-from webapp.proxy.editing import Body, edited
-from webapp.services.proxied.keys import PROTOCOLS, keys_of
+from webapp.proxy.editing import Body
+from webapp.proxy.scripts import Scripts
+from webapp.services.proxied.keys import PROTOCOLS
 from webapp.services.session.environment import SessionLock
 from webapp.services.session.replacements import Replacement
 from webapp.store.context import PRUNED
@@ -65,6 +66,7 @@ HISTORY: list[Any] = [
     {"role": "assistant", "content": CALLS},
     {"role": "user", "content": RESULTS},
 ]
+GO_ON: Any = {"role": "user", "content": "Go on, please."}
 LATER: list[Any] = [*HISTORY, {"role": "assistant", "content": [{"type": "text", "text": SAID}]}]
 
 
@@ -355,6 +357,15 @@ def is_written_at(operations: list[int]) -> bool:
     return bool(script().get("at") == operations)
 
 
+def sent(items: list[Any], wire_format: str = "anthropic") -> Any:
+    """Return the list that the proxy sends instead of this one."""
+    protocol = next(one for one in PROTOCOLS if one.format == wire_format)
+    data = json.dumps({"model": "m", protocol.list_name: items}).encode()
+    outcome = Scripts().apply(f"proxy-{NAME}", Body.read(data, protocol))
+    assert outcome.reason == ""
+    return json.loads(outcome.data or data)[protocol.list_name]
+
+
 def send_pruned(version: str = "1") -> None:
     """Write down, as the proxy does before it sends a call, that the next one is sent pruned."""
     Path(hints.proxy_folder()).mkdir(exist_ok=True)
@@ -369,14 +380,20 @@ def answered(app: App, tokens: int) -> None:
     app.ingest.append_records(NAME, [last])
 
 
+def restart(app: App) -> None:
+    """Forget the calls of a session and its script, as a restart of the server does."""
+    app.proxy_scripts._followed._usage.clear()
+    app.proxy_scripts._written.clear()
+
+
 def restart_while_pruning(app: App, client: Client) -> None:
-    """Switch the pruning of a followed session on, and forget its calls, as a restart of the server does."""
+    """Switch the pruning of a followed session on, and restart."""
     follow(app)
     take(client, HISTORY)
     client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
     take(client, LATER, "msg_3")
     until(lambda: script().get("prunes") is True)
-    app.proxy_scripts._followed._links.clear()
+    restart(app)
 
 
 def calls_of(client: Client) -> Any:
@@ -393,29 +410,44 @@ def drop_calls(client: Client) -> None:
 class TestSentPruned:
     """The switch for pruned calls of such a session."""
 
-    def test_names_the_messages_by_the_keys_of_the_proxy(self, app: App, client: Client) -> None:  # X13
-        """The script names the messages of a request whose rows are all dropped."""
+    def test_names_the_rows_of_the_transcript(self, app: App, client: Client) -> None:  # X13
+        """The proxy drops the messages of a request whose rows are all dropped."""
         follow(app)
         take(client, HISTORY)
         assert client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True}).status_code == 200
         drop_calls(client)
-        take(client, LATER, "msg_3")
-        keys = keys_of(LATER)
-        until(lambda: script().get("edits") == {keys[1]: {"drop": True}, keys[2]: {"drop": True}})
+        until(lambda: [*script().get("edits", ())] == ["a1", "a2", "r2", "r1"])
         assert script()["prunes"] is True
+        assert sent([*LATER, GO_ON]) == [FIRST, LATER[3], GO_ON]
 
-    def test_applies_a_prune_to_the_next_call(self, app: App, client: Client) -> None:  # X13
-        """The script names the messages of the last call and its answer, before another call has come."""
+    @pytest.mark.parametrize("before", ["a restart", "its transcript was found"])
+    def test_applies_a_prune_to_the_first_call_after(
+        self, app: App, client: Client, before: str
+    ) -> None:  # X13
+        """The messages are found in the call itself, so that no other one is needed first."""
+        if before == "a restart":
+            follow(app)
+        take(client, HISTORY)
+        if before == "a restart":
+            restart(app)
+        else:
+            follow(app)
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        drop_calls(client)
+        until(lambda: script().get("edits"))
+        assert sent([*LATER, GO_ON]) == [FIRST, LATER[3], GO_ON]
+
+    def test_drops_the_last_answer(self, app: App, client: Client) -> None:  # X13
+        """It is not in the last call, and was written down before the prune."""
         follow(app)
         take(client, HISTORY)
-        app.ingest.append_records(NAME, [Entry(Message("user", (Text("Go on, please."),)), "u2", at=NOW)])
+        app.ingest.append_records(NAME, [Entry(Message("user", (Text(GO_ON["content"]),)), "u2", at=NOW)])
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
         rows = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
-        calls, *_, said = [one for one in rows if one["role"] == "assistant"]
-        keys = keys_of(LATER)
-        for dropped in (calls, said):
-            client.post(f"/api/sessions/{NAME}/messages/{dropped['id']}/drop", json={})
-        until(lambda: script().get("edits") == {key: {"drop": True} for key in keys[1:]})
+        said = [one["id"] for one in rows if one["role"] == "assistant"][-1]
+        client.post(f"/api/sessions/{NAME}/messages/{said}/drop", json={})
+        until(lambda: script().get("edits"))
+        assert sent([*LATER, GO_ON]) == [*HISTORY, GO_ON]
 
     @pytest.mark.parametrize("wire_format", sorted(OPENAI))
     def test_drops_every_item_of_a_message(self, app: App, client: Client, wire_format: str) -> None:  # X13
@@ -434,13 +466,9 @@ class TestSentPruned:
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
         shown = client.get(f"/api/sessions/{NAME}/messages?sort=oldest").get_json()["messages"]
         client.post(f"/api/sessions/{NAME}/messages/{shown[1]['id']}/drop", json={})
-        take_openai(client, path, {name: items})
         until(lambda: script().get("edits"))
-        request = {name: [*items, {"role": "user", "content": "Go on"}]}
-        protocol = next(one for one in PROTOCOLS if one.format == wire_format)
-        body = Body.read(json.dumps(request).encode(), protocol)
-        sent = json.loads(edited(body, script()["edits"], ""))[name]
-        assert sent == [items[0], items[-1], request[name][-1]]
+        asked = {"role": "user", "content": "Go on"}
+        assert sent([*items, asked], wire_format) == [items[0], items[-1], asked]
 
     def test_shortens_each_result_of_a_message(self, app: App, client: Client) -> None:  # X13
         """Parallel results are separate rows of the transcript, but one message of the request."""
@@ -453,9 +481,9 @@ class TestSentPruned:
         with app.store.write():
             app.store.contexts.set_replacements(key, PRUNED, shorter)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
-        take(client, LATER, "msg_3")
         until(lambda: script().get("edits"))
-        assert script()["edits"][keys_of(LATER)[2]]["outputs"] == {"t1": "t1", "t2": "t2"}
+        outputs = [block["content"] for block in sent([*LATER, GO_ON])[2]["content"]]
+        assert outputs == ["t2", "t1"]
 
     def test_is_not_measured_by_a_call_of_a_loop_with_older_edits(
         self, app: App, client: Client
@@ -638,25 +666,14 @@ class TestSentPruned:
     def test_is_sent_whole_after_an_undo(
         self, app: App, client: Client, back: str, *, restarted: bool
     ) -> None:  # X13
-        """This holds for the next call, also before the server has seen one since its start."""
+        """This holds for the next call, also for the first one since a start of the server."""
         follow(app)
         take(client, HISTORY)
         client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
         drop_calls(client)
-        take(client, LATER, "msg_3")
-        until(lambda: len(script().get("edits", ())) == 2)
+        until(lambda: len(script().get("edits", ())) == 4)
         if restarted:
-            app.proxy_scripts._followed._links.clear()
+            restart(app)
         path = f"/api/sessions/{NAME}/{back.format(calls_of(client)['id'])}"
         assert client.post(path, json={}).status_code == 200
         until(lambda: script()["edits"] == {})
-
-    @pytest.mark.parametrize("at", [None, [], [1], ["1", 0], [2**70, 0], [-(2**70), 0], [1.5, 0], {"0": 1}])
-    def test_is_sent_whole_after_a_damage_of_its_script(self, app: App, client: Client, at: Any) -> None:
-        """A script that does not say from which operations it was made could leave out what was put back."""
-        restart_while_pruning(app, client)
-        app.proxy_scripts.close()  # of the last call it could still be writing
-        damaged = {**script(), "edits": {"key": {"drop": True}}, "at": at}
-        hints.write(f"proxy-{NAME}", hints.EDITS, damaged, hints.proxy_folder())
-        app.proxy_scripts.write(NAME)
-        assert script()["edits"] == {}

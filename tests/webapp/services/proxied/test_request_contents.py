@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
-from webapp.agents.view import ViewRow
-from webapp.services.proxied.keys import keys_of
-from webapp.services.proxied.request_contents import RequestContents, matched
+from webapp.services.proxied.request_contents import RequestContents, TranscriptRow, matched
 
 
-def row(name: str, role: Any, *parts: Part) -> ViewRow:
+def row(name: str, role: Any, *parts: Part) -> TranscriptRow:
     """Return a row of a transcript."""
-    return ViewRow(name, Message(role, parts), None, None)
+    return TranscriptRow.of(Message(role, parts), name)
 
 
 def thought(name: str) -> dict[str, Any]:
@@ -40,9 +38,8 @@ class TestMatched:
             row("answer", "assistant", Text("Seven.")),
         ]  # fmt: skip
         names = ("ask", "early", "late", "call", "output", "answer")
-        keys = keys_of(items)
-        found = matched(rows, RequestContents.of(items), keys)
-        assert found == {name: (key,) for name, key in zip(names, keys, strict=True)}
+        found = matched(rows, RequestContents.of(items))
+        assert found == {name: (i,) for i, name in enumerate(names)}
 
     def test_include_all_items_of_an_answer(self) -> None:  # X13
         """Reasoning, words and each call of one message of an agent are items of their own in Responses."""
@@ -63,7 +60,6 @@ class TestMatched:
             row("again", "user", Text("Again.")), row("second", "assistant", Text("Reading."), *calls),
             row("one", "tool", ToolResult("c1", "one")), row("two", "tool", ToolResult("c2", "two")),
         ]  # fmt: skip
-        assert matched(rows, RequestContents.of(items), "012345678") == {
-            "ask": ("0",), "first": ("1",), "again": ("2",),
-            "second": ("3", "4", "5", "6"), "one": ("7",), "two": ("8",),
+        assert matched(rows, RequestContents.of(items)) == {
+            "ask": (0,), "first": (1,), "again": (2,), "second": (3, 4, 5, 6), "one": (7,), "two": (8,),
         }  # fmt: skip
