@@ -60,12 +60,13 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.bodies": ("scoring.errors",),  # a wrong value looks the same in all errors
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
-    # A process of its own; of the services it shares the keys of messages, the names of sessions and the
-    # clock; scoring decides what belongs together.
+    # A process of its own; of the services it shares the keys of messages, how a transcript's messages are found in a
+    # request, the names of sessions and the clock; scoring decides what belongs together.
     "webapp.proxy": (
         "scoring.messages",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",
+        "webapp.services.proxied.request_contents",
         "webapp.services.session.times",
         "webapp.agents",
         "webapp.access.requests",

@@ -8,12 +8,14 @@ from typing import Any
 import orjson
 import pytest
 
+from scoring.messages import Message, Text, ToolCall, ToolResult
 from tests.damages import damaged
 from tests.webapp.proxy.edit_files import user
 from webapp.agents.hook_runtime import hints
 from webapp.proxy.editing import Body, Refused
 from webapp.proxy.scripts import Scripts
 from webapp.services.proxied.keys import PROTOCOLS, keys_of
+from webapp.services.proxied.request_contents import TranscriptRow
 
 NAME = "proxy-s"
 CALL = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]}
@@ -27,6 +29,17 @@ EDITS = {
 }
 SCRIPT = {"version": "1", "edits": EDITS, "prunes": True, "session": NAME, "tail": KEYS[-1], "at": [1, 0]}
 ACTIVE = {"version": "1", "edits": EDITS, "ended": KEYS[0]}
+# The same by the rows of a transcript.
+SAID = [Message("user", (Text("a"),)), Message("assistant", (Text("b"),)), Message("user", (Text("c"),)),
+        Message("assistant", (ToolCall("t", "Bash", "{}"),)), Message("tool", (ToolResult("t", "long"),))]  # fmt: skip
+ROWS = [TranscriptRow.of(one, f"row {i}").to_dict() for i, one in enumerate(SAID)]
+BY_ROWS = {
+    **SCRIPT,
+    "rows": ROWS,
+    "edits": {f"row {KEYS.index(key)}": edit for key, edit in EDITS.items()},
+    "tail": "",
+    "unnamed": True,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -76,9 +89,13 @@ class TestADamagedScript:
     """A file with one value replaced, or broken as a whole."""
 
     @pytest.mark.parametrize("name", [NAME, ""])
-    @pytest.mark.parametrize(("kind", "whole"), [(hints.EDITS, SCRIPT), (hints.ACTIVE, ACTIVE)])
+    @pytest.mark.parametrize(
+        ("kind", "whole"), [(hints.EDITS, SCRIPT), (hints.EDITS, BY_ROWS), (hints.ACTIVE, ACTIVE)]
+    )
     def test_sends_nothing_that_is_not_a_message(self, name: str, kind: str, whole: Any) -> None:  # X13
         """A number in the place of a text would make the provider refuse the call."""
+        hints.write(NAME, hints.EDITS, BY_ROWS if whole is BY_ROWS else SCRIPT, hints.proxy_folder())
+        assert sent(name)[2]["content"] == "c"
         for data in damaged(whole):
             hints.remove(NAME, hints.ACTIVE, hints.proxy_folder())
             hints.write(NAME, hints.EDITS, SCRIPT, hints.proxy_folder())
@@ -93,7 +110,7 @@ class TestADamagedScript:
         pruned = sent(NAME)
         assert pruned[2]["content"] == "c"
         Path(hints.path(NAME, hints.ACTIVE, hints.proxy_folder())).unlink()
-        for kind, whole in ((hints.EDITS, SCRIPT), (hints.ACTIVE, ACTIVE)):
+        for kind, whole in ((hints.EDITS, SCRIPT), (hints.EDITS, BY_ROWS), (hints.ACTIVE, ACTIVE)):
             other = Path(hints.path("proxy-other", kind, hints.proxy_folder()))
             for data in damaged({**whole, "tail": "another"}):
                 other.write_bytes(data)

@@ -12,10 +12,12 @@ from typing import Any
 import orjson
 import pytest
 
+from scoring.messages import Message, Text
 from webapp.agents.hook_runtime import hints
 from webapp.proxy.editing import Body, Item
 from webapp.proxy.scripts import BRANCHES, KEPT_BODIES, Scripts
 from webapp.services.proxied.keys import PROTOCOLS
+from webapp.services.proxied.request_contents import TranscriptRow
 
 ANTHROPIC = PROTOCOLS[0]
 MARK = {"cache_control": {"type": "ephemeral"}}
@@ -42,6 +44,18 @@ def write_script(name: str, version: str, dropped: str, tail: str = "") -> None:
     Path(folder).mkdir(exist_ok=True)
     script = {"version": version, "edits": {dropped: {"drop": True}}, "prunes": True, "session": name}
     hints.write(name, hints.EDITS, {**script, "tail": tail}, folder)
+
+
+def write_script_by_rows(name: str, version: str, dropped: str, *texts: str, unnamed: bool = False) -> None:
+    """Write the script of a followed session, which drops the text `dropped` of its transcript."""
+    rows = [
+        TranscriptRow.of(Message("assistant" if i % 2 else "user", (Text(text),)), text).to_dict()
+        for i, text in enumerate(texts or "abcde")
+    ]
+    script = {"version": version, "edits": {dropped: {"drop": True}}, "prunes": True, "session": name}
+    folder = hints.proxy_folder()
+    Path(folder).mkdir(exist_ok=True)
+    hints.write(name, hints.EDITS, {**script, "rows": rows, "unnamed": unnamed}, folder)
 
 
 class Reader:
@@ -161,6 +175,34 @@ class TestBranches:
         assert reader.scripts.apply("first", first).version == "v1"
         assert reader.scripts.apply("second", later).version == "v2"
         assert reader.scripts.apply("", body("a", "b", "c", "d", "e", "f", "g")).session == "second"
+
+
+class TestAScriptByRows:
+    """The script of a session whose transcript is followed."""
+
+    def test_takes_effect_after_a_request_beside_the_conversation(self, reader: Reader) -> None:  # X13
+        """Such as one for a title, which begins with the same message and has few of the others."""
+        write_script_by_rows("s", "v1", "b")
+        assert reader.scripts.apply("s", body("a")).version == ""
+        assert reader.scripts.apply("s", body("a", "b", "c", "d", "e")).version == "v1"
+
+    def test_keeps_the_one_before_for_a_request_without_the_last_rows(self, reader: Reader) -> None:  # X13
+        """It can have only some of the edited rows, and the rest would stay in later requests."""
+        write_script_by_rows("s", "v1", "b", *"abc")
+        assert reader.scripts.apply("s", body("a", "b", "c", "x", "y")).version == "v1"
+        write_script_by_rows("s", "v2", "h", *"abcdefghijklmnopq")
+        assert reader.scripts.apply("s", body("a", "b", "c", "x", "y")).version == "v1"
+        assert reader.scripts.apply("s", body(*"abcdefghijklmnopq")).version == "v2"
+
+    def test_is_found_without_a_name(self, reader: Reader) -> None:  # X13
+        """By texts that say which conversation they are of, or by what took effect in it."""
+        texts = [f"{n} is a text of this conversation" for n in "abcde"]
+        write_script_by_rows("other", "v0", "b", unnamed=True)
+        write_script_by_rows("s", "v1", texts[1], *texts, unnamed=True)
+        assert reader.scripts.apply("", body("a", "b", "c", "d", "e")).session == ""
+        assert reader.scripts.apply("", body(*texts)).session == "s"
+        later = reader.scripts.apply("", body(*texts, *texts))
+        assert (later.session, later.version, later.was_pruned) == ("s", "v1", True)
 
 
 class TestFilesOfAnEarlierVersion:

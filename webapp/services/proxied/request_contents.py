@@ -7,9 +7,11 @@ to send, so that no earlier call has to be known.
 from __future__ import annotations
 
 import hashlib
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from scoring.messages import Message, is_reasoning_only
@@ -26,7 +28,7 @@ CallPart = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class TranscriptRow:
-    """The parts of a transcript's row by which it is found in a request.
+    """A row of a transcript, with all by which it is found in a request: its calls and results, and its text.
 
     `text` is a digest, "" for none. `is_telling` says that it is long enough to identify a conversation, `is_thought`
     that the row has only reasoning, which is found by its place.
@@ -34,11 +36,10 @@ class TranscriptRow:
 
     id: str
     role: str
-    calls: Sequence[str]
-    results: Sequence[str]
-    text: str
-    is_telling: bool
-    is_thought: bool
+    parts: tuple[CallPart, ...] = ()
+    text: str = ""
+    is_telling: bool = False
+    is_thought: bool = False
 
     @classmethod
     def of(cls, message: Message, id: str = "") -> TranscriptRow:
@@ -47,8 +48,10 @@ class TranscriptRow:
         return cls(
             id=id,
             role=message.role,
-            calls=[one.id for one in message.calls],
-            results=[one.call_id for one in message.results],
+            parts=(
+                *((one.id, False) for one in message.calls),
+                *((one.call_id, True) for one in message.results),
+            ),
             text=_digest(text) if text else "",
             is_telling=len(text) >= TELLING_CHARS,
             is_thought=is_reasoning_only(message),
@@ -56,28 +59,27 @@ class TranscriptRow:
 
     @classmethod
     def read(cls, value: Any) -> TranscriptRow:
-        """Return the row that `to_dict` wrote. Raises KeyError or TypeError for any other value."""
-        row = cls(**value)
-        texts = (row.id, row.role, row.text, *row.calls, *row.results)
-        if not all(isinstance(one, str) for one in texts):
+        """Return the row that `to_dict` wrote. Raises TypeError or ValueError for any other value."""
+        fields = {**value}
+        parts = tuple((call, bool(is_result)) for call, is_result in fields.pop("parts", ()))
+        row = cls(**fields, parts=parts)
+        if not all(
+            isinstance(one, str) for one in (row.id, row.role, row.text, *(call for call, _ in parts))
+        ):
             raise TypeError("a row of its transcript is not as the server writes it")
         return row
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as JSON-ready data."""
-        return asdict(self)
-
-    @property
-    def parts(self) -> list[CallPart]:
-        """Return its calls and results."""
-        return [*((one, False) for one in self.calls), *((one, True) for one in self.results)]
+        found = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True)
 class RequestContents:
     """The calls, results, texts and reasoning of a request's items, with their places."""
 
-    call_parts: Mapping[CallPart, int]
+    call_parts: Mapping[CallPart, Sequence[int]]
     texts: Mapping[tuple[bool, str], Sequence[int]]
     """By digest, in order; with True for a text of the assistant."""
     reasoning: frozenset[int]
@@ -85,33 +87,37 @@ class RequestContents:
     @classmethod
     def of(cls, items: Sequence[Any]) -> RequestContents:
         """Return those of a request's items."""
-        call_parts: dict[CallPart, int] = {}
+        call_parts: dict[CallPart, list[int]] = {}
         texts: dict[tuple[bool, str], list[int]] = {}
         for i, item in enumerate(items):
             if not isinstance(item, dict):
                 continue
             for part in _call_parts(item):
-                call_parts.setdefault(part, i)
+                call_parts.setdefault(part, []).append(i)
             is_answer = item.get("role") == "assistant"
             for text in _texts(item):
                 texts.setdefault((is_answer, _digest(text)), []).append(i)
         reasoning = frozenset(i for i, item in enumerate(items) if answer_kind(item) == "reasoning")
         return cls(call_parts, texts, reasoning)
 
-    def places(self, row: TranscriptRow, after: int) -> Sequence[int]:
-        """Return the places of a row in order, texts at or behind another place; empty where it is not there.
+    def parts_of(self, row: TranscriptRow) -> list[Sequence[int]]:
+        """Return the places of each call and result of a row that is there; some providers repeat their ids."""
+        return [self.call_parts[part] for part in row.parts if part in self.call_parts]
+
+    def places(self, row: TranscriptRow, after: int, before: int) -> Sequence[int]:
+        """Return the places of a row in order, texts between two places; empty where it is not there.
 
         OpenAI's formats have an item for each result, and Responses one for each call and text.
         """
-        named = {self.call_parts[part] for part in row.parts if part in self.call_parts}
+        named = {at[min(bisect_left(at, after), len(at) - 1)] for at in self.parts_of(row)}
         texts = self.texts.get((row.role == "assistant", row.text), ())
         if not named:
             first = bisect_left(texts, after)
-            return texts[first : first + 1]
+            return [i for i in texts[first : first + 1] if i <= before]
         # The text of an answer is directly before its calls.
-        before = bisect_right(texts, min(named))
-        if before and texts[before - 1] >= after:
-            named.add(texts[before - 1])
+        end = bisect_right(texts, min(named))
+        if end and texts[end - 1] >= after:
+            named.add(texts[end - 1])
         return sorted(named)
 
     def with_reasoning(self, places: Iterable[int]) -> list[int]:
@@ -126,31 +132,36 @@ class RequestContents:
 
     def has(self, row: TranscriptRow) -> bool:
         """Return whether a row is in the request."""
-        return len(self.places(row, 0)) > 0
+        return bool(self.parts_of(row)) or (row.role == "assistant", row.text) in self.texts
 
     def continues(self, last: Iterable[TranscriptRow], *, named: bool = False) -> bool:
         """Return whether a request goes on from the last rows of a transcript.
 
-        One of their calls is in it, or texts of two roles; without the session's name these must be telling.
+        One of their calls is in it, or two of their texts; without the session's name two telling ones, by both roles.
         """
         here = [row for row in last if self.has(row)]
-        roles = {row.role for row in here if row.text and (named or row.is_telling)}
-        return len(roles) > 1 or any(row.calls or row.results for row in here)
+        texts = {row.text if named else row.role for row in here if row.text and (named or row.is_telling)}
+        return len(texts) > 1 or any(row.parts for row in here)
 
 
-def matched(rows: Iterable[TranscriptRow], contents: RequestContents) -> dict[str, tuple[int, ...]]:
+def matched(rows: Sequence[TranscriptRow], contents: RequestContents) -> dict[str, tuple[int, ...]]:
     """Return the places of the items that hold a transcript's rows, by the ids of the rows.
 
-    Reasoning in items of its own is known by its place, before what it led to. A row without a place is left out, so
-    that no script drops it.
+    A text is between the calls and results before and after it. Reasoning in items of its own is known by its place,
+    before what it led to. A row without a place is left out, so that no script drops it.
     """
+    firsts = (
+        min((at[0] for at in contents.parts_of(row) if len(at) == 1), default=sys.maxsize)
+        for row in reversed(rows)
+    )
+    ends = reversed([*accumulate(firsts, min)])
     found, last = dict[str, tuple[int, ...]](), 0
     thoughts: list[str] = []  # rows directly before the next one
-    for row in rows:
+    for row, end in zip(rows, ends, strict=True):
         if row.is_thought:
             thoughts.append(row.id)
             continue
-        held = contents.places(row, last)
+        held = contents.places(row, last, end)
         if held:
             places = contents.with_reasoning(held)
             before = [i for i in places if i < held[0]]
@@ -185,7 +196,7 @@ def edits_in(
     edited = [EditedRow(keys_of(row), row.role, edits.get(row.id, {})) for row in rows]
     dropped = [row for row in rows if edits.get(row.id, {}).get("drop")]
     parts = {part for row in dropped for part in row.parts}
-    kept = {i for part, i in contents.call_parts.items() if part not in parts}
+    kept = {i for part, at in contents.call_parts.items() if part not in parts for i in at}
     kept |= {max(places[-1] for places in found.values()), len(keys) - 1}
     return edits_by_key([*edited, EditedRow([keys[i] for i in kept], "", {})])
 

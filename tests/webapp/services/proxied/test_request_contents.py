@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
-from webapp.services.proxied.request_contents import RequestContents, TranscriptRow, matched
+from webapp.services.context.edits import Edit
+from webapp.services.proxied.keys import keys_of
+from webapp.services.proxied.request_contents import RequestContents, TranscriptRow, edits_in, matched
 
 
 def row(name: str, role: Any, *parts: Part) -> TranscriptRow:
@@ -63,3 +68,104 @@ class TestMatched:
         assert matched(rows, RequestContents.of(items)) == {
             "ask": (0,), "first": (1,), "again": (2,), "second": (3, 4, 5, 6), "one": (7,), "two": (8,),
         }  # fmt: skip
+
+
+DROP: Edit = {"drop": True}
+ASK: Any = {"role": "user", "content": "Read the file, please."}
+CALL: Any = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {}}]}
+RESULT: Any = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "one"}]}
+SAID: Any = {"role": "assistant", "content": "It says one."}
+MORE: Any = {"role": "user", "content": "Thanks."}
+ROWS = [
+    row("ask", "user", Text("Read the file, please.")),
+    row("call", "assistant", ToolCall("c1", "read", "{}")),
+    row("result", "tool", ToolResult("c1", "one")),
+    row("said", "assistant", Text("It says one.")),
+]
+
+
+def edited(
+    items: list[Any], edits: dict[str, Edit], rows: list[TranscriptRow] = ROWS
+) -> dict[int, Edit] | None:
+    """Return the edits of a request's items by their places; None if it does not go on from the rows."""
+    keys = keys_of(items)
+    found = edits_in(RequestContents.of(items), keys, rows, edits)
+    return None if found is None else {keys.index(key): edit for key, edit in found.items()}
+
+
+class TestEditsIn:
+    """The edits of a request that has just arrived, by those of a transcript's rows."""
+
+    def test_are_those_of_its_items(self) -> None:  # X13
+        """Later items stay."""
+        edits: dict[str, Edit] = {"call": DROP, "result": DROP, "said": {"before": ["A summary."]}}
+        assert edited([ASK, CALL, RESULT, SAID, MORE], edits) == {1: DROP, 2: DROP, 3: edits["said"]}
+
+    @pytest.mark.parametrize(
+        ("item", "later"),
+        [
+            (1, {"type": "tool_use", "id": "c2", "name": "read", "input": {}}),
+            (2, {"type": "tool_result", "tool_use_id": "c2", "content": "two"}),
+        ],
+    )
+    def test_leave_an_item_with_a_later_part(self, item: int, later: Any) -> None:  # X13
+        """Agents put parallel calls into one message, and write them down one after the other."""
+        items = [ASK, CALL, RESULT, SAID, MORE]
+        items[item] = {**items[item], "content": [*items[item]["content"], later]}
+        found = edited(items, {"call": DROP, "result": DROP})
+        assert found == {3 - item: DROP}
+
+    def test_leave_the_item_of_the_last_row(self) -> None:  # X13
+        """Agents add the next question to a message that was interrupted."""
+        both = {**RESULT, "content": [*RESULT["content"], {"type": "text", "text": "And the next one?"}]}
+        for items in ([ASK, CALL, both], [ASK, CALL, both, SAID, MORE]):
+            assert edited(items, {"result": DROP}, ROWS[:3]) == {}
+
+    def test_leave_the_last_item(self) -> None:  # X13
+        """A question that was not sent was dropped, and now it is asked again."""
+        rows = [row("first", "user", Text("Thanks.")), *ROWS]
+        assert edited([ASK, CALL, RESULT, MORE], {"first": DROP}, rows) == {}
+
+    def test_drop_the_first_of_two_equal_texts(self) -> None:  # X13
+        """Rows and items have the same order."""
+        rows = [row("first", "user", Text("Thanks.")), *ROWS, row("again", "user", Text("Thanks."))]
+        items = [MORE, ASK, CALL, RESULT, SAID, MORE, SAID, ASK]
+        assert edited(items, {"first": DROP}, rows) == {0: DROP}
+        assert edited(items[1:], {"first": DROP}, rows) == {}
+
+    def test_shorten_the_output_of_a_repeated_call_id(self) -> None:  # X13
+        """Some providers count the calls of each answer from one."""
+        rows = [
+            *ROWS,
+            row("next", "user", Text("Thanks.")),
+            *(replace(one, id=f"{one.id}2") for one in ROWS[1:]),
+        ]
+        items = [ASK, CALL, RESULT, SAID, MORE, CALL, RESULT, SAID, MORE]
+        for name, place in (("result", 2), ("result2", 6)):
+            edits: dict[str, Edit] = {name: {"outputs": {"c1": "short"}}}
+            assert edited(items, edits, rows) == {place: edits[name]}
+
+    def test_have_the_summary_of_a_row_that_was_not_sent(self) -> None:  # X13
+        """It comes before the next one."""
+        edits: dict[str, Edit] = {"call": DROP, "result": DROP, "note": {"before": ["A summary."]}}
+        rows = [*ROWS[:3], row("note", "user", Text("of the agent's own")), ROWS[3]]
+        assert edited([ASK, CALL, RESULT, SAID, MORE], edits, rows) == {
+            1: DROP, 2: DROP, 3: {"before": ["A summary."]},
+        }  # fmt: skip
+
+    def test_begin_with_a_message_of_the_user(self) -> None:  # X13, X6
+        """A question that was not sent is none."""
+        rows = [ROWS[0], row("note", "user", Text("of the agent's own")), *ROWS[1:]]
+        edits = {"ask": DROP, "note": DROP, "call": DROP, "result": DROP}
+        assert edited([ASK, CALL, RESULT, SAID, MORE], edits, rows) == {1: DROP, 2: DROP}
+
+    def test_have_none_of_the_prompt(self) -> None:  # X13
+        """It has no key, and would be dropped with all others without one."""
+        rows = [row("prompt", "system", Text("Be brief.")), *ROWS]
+        items = [{"role": "system", "content": "Be brief."}, ASK, CALL, RESULT, SAID, MORE]
+        assert edited(items, {"prompt": DROP, "call": DROP, "result": DROP}, rows) == {2: DROP, 3: DROP}
+
+    @pytest.mark.parametrize("items", [[ASK], [ASK, MORE], [MORE]])
+    def test_are_none_in_a_request_beside_the_conversation(self, items: list[Any]) -> None:  # X13
+        """A client asks for a title with the user's first words."""
+        assert edited(items, {"ask": DROP}) is None
