@@ -174,7 +174,7 @@ class Scripts:
         try:
             script = self._script(self._file(name))
             version, _ = self._wanted(name, script)
-            edits = _edits(version, script, body) or {}
+            edits = self._edits(name, version, script, body) or {}
             thinking = body.fields["thinking"].value if "thinking" in body.fields else None
             keeps = isinstance(thinking, dict) and thinking.get("type") == "enabled"
             active = Active(version, edits, body.keys[body.asked if keeps else -1])
@@ -206,7 +206,7 @@ class Scripts:
         places = _places(body)
         before = active = _on_branch(self._active_of(name), places)
         is_active = active is not None and active.version == wanted
-        edits = None if is_active else _edits(wanted, script, body)
+        edits = None if is_active else self._edits(name, wanted, script, body)
         if active is None and (edits is None or edits.keys().isdisjoint(body.keys)):
             return Outcome(reason=reason, session=name)
         if body.why_not:
@@ -237,6 +237,21 @@ class Scripts:
         if self._refused.get(name) == script["version"]:
             return OFF, REFUSED
         return script["version"], ""
+
+    def _edits(self, name: str, version: str, script: Mapping[str, Any] | None, body: Body) -> Edits | None:
+        """Return a version's edits of a request by the keys of its messages; None if it is not of this conversation.
+
+        A request that does not go on from the rows of the script can go on from an earlier message; what is known of
+        that one counts until the transcript has the new branch.
+        """
+        if script is None or version == OFF:
+            return {}
+        edits: Edits | None = script["edits"]
+        if script["rows"]:
+            edits = edits_in(body.contents, body.keys, script["rows"], script["edits"])
+        if edits is None:
+            edits = next((one.edits for one in self._active_of(name) if one.version == version), None)
+        return edits
 
     # -- files
 
@@ -313,16 +328,6 @@ class Scripts:
 def _places(body: Body) -> dict[str, int]:
     """Return the places of a request's messages by their keys."""
     return {key: i for i, key in enumerate(body.keys)}
-
-
-def _edits(version: str, script: Mapping[str, Any] | None, body: Body) -> Edits | None:
-    """Return the edits of a request by the keys of its messages; None if it does not go on from the script's rows."""
-    if script is None or version == OFF:
-        return {}
-    if not script["rows"]:
-        edits: Edits = script["edits"]
-        return edits
-    return edits_in(body.contents, body.keys, script["rows"], script["edits"])
 
 
 def _on_branch(active: Sequence[Active], places: Mapping[str, int]) -> Active | None:

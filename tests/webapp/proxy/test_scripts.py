@@ -194,6 +194,14 @@ class TestAScriptByRows:
         assert reader.scripts.apply("s", body("a", "b", "c", "x", "y")).version == "v1"
         assert reader.scripts.apply("s", body(*"abcdefghijklmnopq")).version == "v2"
 
+    def test_takes_effect_on_a_branch_that_the_transcript_does_not_have_yet(
+        self, reader: Reader
+    ) -> None:  # X13
+        """Its user goes back, and the request comes before the row."""
+        write_script_by_rows("s", "v1", "b", *"abcdefghijklm")
+        assert reader.scripts.apply("s", body(*"abcdefghijklm")).version == "v1"
+        assert reader.scripts.apply("s", body("a", "b", "other")).version == "v1"
+
     def test_is_found_without_a_name(self, reader: Reader) -> None:  # X13
         """By texts that say which conversation they are of, or by what took effect in it."""
         texts = [f"{n} is a text of this conversation" for n in "abcde"]
