@@ -6,6 +6,7 @@ A few turns with tool calls, first observed and then pruned; the upstream refuse
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -99,22 +100,27 @@ class TestThroughTheProxy:
         assert less < before
 
 
+@pytest.mark.parametrize("restarted", [False, True])
 @pytest.mark.parametrize("source", ["claude-code", "codex", "opencode"])
 def test_followed_and_proxied_is_one_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream, source: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream, source: str, *, restarted: bool
 ) -> None:  # X13
     """The text is the transcript's, the usage of each call the provider's; a prune reaches the very next call."""
     monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
     home = tmp_path / "agent"
     home.mkdir()
-    with (
-        running_server(tmp_path, env={"HOME": str(home)}, tokenizer=False) as server,
-        running_proxy(upstream.url, server.url, tmp_path) as url,
-    ):
-        machine = Machine(home, tmp_path / "work", PROGRAMS.absolute(), upstream, proxy=url)
-        machine.work.mkdir()
-        (machine.work / "big.txt").write_text("".join(f"{n}\n" for n in range(3_000)))
-        machine.configure()
+    machine = Machine(home, tmp_path / "work", PROGRAMS.absolute(), upstream)
+    machine.work.mkdir()
+    (machine.work / "big.txt").write_text("".join(f"{n}\n" for n in range(3_000)))
+    with ExitStack() as running:
+
+        def start() -> Server:
+            server = running.enter_context(running_server(tmp_path, env={"HOME": str(home)}, tokenizer=False))
+            machine.proxy = running.enter_context(running_proxy(upstream.url, server.url, tmp_path))
+            machine.configure()
+            return server
+
+        server = start()
         machine.run(*ASK[source]("Please RUN(cat big.txt) now", None))
         own = newest(machine, source)
         machine.run(*ASK[source]("Again: RUN(cat big.txt) now", own))
@@ -130,6 +136,9 @@ def test_followed_and_proxied_is_one_session(
         until(lambda: server.app.store.usage.calls(key)[-1].input_tokens == upstream.usages[-1][0])
         alone = [one.id for one in server.app.sessions.list() if one.parent_id is None]
         assert alone == [own]
+        if restarted:
+            running.close()
+            server = start()
         before, name = size(machine), Session.load(server.app.environment, own).state.proxy.name
         server.app.sessions.patch(own, SessionChange(proxy_prunes=True))
         tokens = server.app.sessions.get(own).pruned.tokens
