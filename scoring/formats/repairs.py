@@ -93,8 +93,8 @@ def _same_speaker(before: Message, message: Message) -> bool:
 
 def _joined(run: Sequence[Message]) -> Message:
     """Return a run of one speaker as one message, joined in one step: one by one would copy the parts each time."""
-    first, format = run[0], _format_of(run[0])
-    if len(run) == 1 or format is None or format.joining is None:
+    first = run[0]
+    if len(run) == 1 or (format := _format_of(first)) is None or format.joining is None:
         return first
     role = first.role if all(m.role == first.role for m in run) else "user"
     said = tuple(part for m in run for part in m.parts)
@@ -156,8 +156,10 @@ class _Repair:
 
     def _matched(self, message: Message) -> Message:
         """Return a result with the type that its call requires; the message itself if nothing has to change."""
+        if message.role != "tool" or len(message.results) != 1:
+            return message
         format = _format_of(message)
-        if format is None or format.matched is None or message.role != "tool" or len(message.results) != 1:
+        if format is None or format.matched is None:
             return message
         call = self.objects.get(message.results[0].call_id)
         value = _object_of(message)

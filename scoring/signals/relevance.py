@@ -26,6 +26,8 @@ BEST_MESSAGES, MORE_STEMS, FEEDBACK = 6, 15, 0.2
 MOST_OFTEN, SMOOTHED_BY = 3, 20  # of a stem in a message, and what is added to the message's length in stems
 _NO_STEMS = (array("I"), b"")
 
+Stems = tuple["array[int]", bytes]  # the codes of a message's stems, and how often each occurs
+
 
 def rate(history: Messages, settings: Options) -> list[float]:
     """Rate each message relative to the most relevant one; all are 0 without a weight or a question."""
@@ -40,10 +42,12 @@ def relevance(history: Messages) -> list[float] | None:
     asked = history.features[last].content if last > 0 and history.roles[last] == "user" else None
     if asked is None or not 0 < asked.words <= QUESTION_WORDS:
         return None
-    own = _bm25(history, dict.fromkeys(asked.stems[0], 1.0), last)
+    stems = [_stems(features) for features in history.features]
+    totals = [sum(counts) for _, counts in stems]
+    own = _bm25(stems, totals, dict.fromkeys(asked.stems[0], 1.0), last)
     if own is None:
         return None
-    more = _bm25(history, _feedback_stems(history, own, asked.stems[0]), last)
+    more = _bm25(stems, totals, _feedback_stems(stems, totals, own, asked.stems[0]), last)
     if more is not None:
         share = FEEDBACK * max(own) / max(more)
         own = [one + share * other for one, other in zip(own, more, strict=True)]
@@ -54,17 +58,20 @@ def relevance(history: Messages) -> list[float] | None:
     return [scale * (one + NEIGHBOUR_SHARE * lent) for one, lent in zip(own, spread(own), strict=True)]
 
 
-def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[float] | None:
-    """Return the score of each message for weighted stems, or None if no message has any of them."""
+def _bm25(
+    stems: Sequence[Stems], totals: Sequence[int], asked: Mapping[int, float], question: int
+) -> list[float] | None:
+    """Return the score of each message for weighted stems, or None if no message has any of them.
+
+    `totals` are the numbers of stems of the messages.
+    """
     hits: dict[int, list[tuple[int, int]]] = {}
-    stems = [_stems(features) for features in history.features]
     for i, (codes, counts) in enumerate(stems):
         if not asked.keys().isdisjoint(codes) and i != question:
             for term in asked.keys() & codes:
                 hits.setdefault(term, []).append((i, counts[codes.index(term)]))
     if not hits:
         return None
-    totals = [sum(counts) for _, counts in stems]
     count = len(totals)
     average = sum(totals) / count or 1.0
     scores = [0.0] * count
@@ -75,23 +82,23 @@ def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[
     return scores
 
 
-def _feedback_stems(history: Messages, scores: Sequence[float], asked: Collection[int]) -> dict[int, float]:
+def _feedback_stems(
+    stems: Sequence[Stems], totals: Sequence[int], scores: Sequence[float], asked: Collection[int]
+) -> dict[int, float]:
     """Return the stems that distinguish the best messages from all others, with weights up to 1."""
     best = [
         i for i in sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:BEST_MESSAGES] if scores[i] > 0
     ]
     shares: dict[int, float] = {}
     for i in best:
-        codes, counts = _stems(history.features[i])
-        total = sum(counts)
-        for code, count in zip(codes, counts, strict=True):
+        for code, count in zip(*stems[i], strict=True):
             if code not in asked:
                 shares[code] = shares.get(code, 0.0) + scores[i] * min(count, MOST_OFTEN) / (
-                    total + SMOOTHED_BY
+                    totals[i] + SMOOTHED_BY
                 )
     among: dict[int, int] = {}
-    for features in history.features:
-        for code in shares.keys() & _stems(features)[0]:
+    for codes, _ in stems:
+        for code in shares.keys() & codes:
             among[code] = among.get(code, 0) + 1
     weights = {
         code: share * math.log(1 + len(scores) / among[code])
@@ -102,7 +109,7 @@ def _feedback_stems(history: Messages, scores: Sequence[float], asked: Collectio
     return {code: weights[code] / weights[chosen[0]] for code in chosen}
 
 
-def _stems(features: Described) -> tuple[array[int], bytes]:
+def _stems(features: Described) -> Stems:
     return features.content.stems if features.content is not None else _NO_STEMS
 
 

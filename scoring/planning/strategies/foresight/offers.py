@@ -188,7 +188,9 @@ class Offers:
             own, output = taken[position], outputs[position]
             if row in own or cost + output.least(row) + len(outputs) > room:
                 continue
-            new = {n for n in output.mentions_of(row) if n not in seen}
+            if seen.issuperset(own_mentions := output.mentions_of(row)):
+                continue
+            new = {n for n in own_mentions if n not in seen}
             add = sum(map(worth, new))
             if add <= 0.0:
                 continue

@@ -45,7 +45,7 @@ class Output:
         self._mentions = array("I", map(held.__getitem__, rows.mentions))
         self.mark = MARK_CHARS * per_char
         self.frame = FRAME_TOKENS + self.mark
-        self.prices = array("d", [(chars + 1) * per_char for chars in rows.chars])
+        self.prices = [(chars + 1) * per_char for chars in rows.chars]
         self.key_rows = rows.key_rows
 
     def rates(self, left: Sequence[float]) -> list[float]:

@@ -8,11 +8,8 @@ until a kept unit has it.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Sequence
-from functools import partial, reduce
-from itertools import repeat
-from operator import add, mul
+from functools import cache
 
 from scoring.history import History
 from scoring.settings import Settings
@@ -60,11 +57,11 @@ class Coverage:
         self.steady_weight = sum(
             weight
             for (column, table), weight in zip(self._ratings.values(), weights, strict=True)
-            if 0.0 not in table or 0.0 not in map(table.__getitem__, column)
+            if 0.0 not in table or {n for n, rating in enumerate(table) if not rating}.isdisjoint(column)
         )
         self.worth = self._weigh(weights)
-        self.left = self.worth.tolist()  # a list, because it is read ten times as often as all else here
-        self.holder = array("i", b"\xff\xff\xff\xff") * len(self.worth)
+        self.left = self.worth[:]
+        self.holder = [-1] * len(self.worth)
 
     def ratings(self, number: int) -> dict[str, float]:
         """Return a mention's ratings (0...1) by the signals that rate mentions and have a weight."""
@@ -86,16 +83,26 @@ class Coverage:
         """Forget the remaining worth, which only a choice reads: its plan is kept, with the rest for its reasons."""
         self.left = []
 
-    def _weigh(self, weights: Sequence[float]) -> array[float]:
-        """Return the worth of every mention, computed in columns because a long history has millions of them."""
+    def _weigh(self, weights: Sequence[float]) -> list[float]:
+        """Return the worth of every mention; most share their numbers with others."""
         if not weights:
-            return array("d", bytes(8 * len(self.flags)))
-        weighed = [
-            map([weight / self.weight * rating for rating in table].__getitem__, column)
-            for weight, (column, table) in zip(weights, self._ratings.values(), strict=True)
+            return [0.0] * len(self.flags)
+        ratings = self._ratings.values()
+        tables = [
+            [weight / self.weight * rating for rating in table]
+            for weight, (_, table) in zip(weights, ratings, strict=True)
         ]
-        kinds = map([_of_kind(flags) for flags in range(FLAG_VALUES)].__getitem__, self.flags)
-        return array("d", map(mul, kinds, map(pow, reduce(partial(map, add), weighed), repeat(SHARPNESS))))
+        kinds = [_of_kind(flags) for flags in range(FLAG_VALUES)]
+
+        @cache
+        def worth(flags: int, *numbers: int) -> float:
+            weighed = 0.0
+            for table, number in zip(tables, numbers, strict=True):
+                weighed += table[number]
+            sharpened: float = weighed**SHARPNESS
+            return kinds[flags] * sharpened
+
+        return list(map(worth, self.flags, *[column for column, _ in ratings]))
 
 
 def _of_kind(flags: int) -> float:
