@@ -38,6 +38,8 @@ from webapp.store.sessions import SessionRow
 
 # Returns the events of what it changed; called for the session as written, in the transaction of the append.
 AfterAppend = Callable[[Session], list[Event]]
+# Returns the records to append to a session, for its row as it is then.
+NewRecords = Callable[[SessionRow], Sequence[Record]]
 # The most message numbers in an event.
 MOST_NUMBERS = 200
 # The number of times that a batch is prepared beside other writers. If they come first each time, they have to wait.
@@ -54,14 +56,14 @@ class IdempotencyKey:
 
 @dataclass(frozen=True, slots=True)
 class AppendRequest:
-    """A request to append `records`, or what that function returns for the session as it is then.
+    """A request to append `records`, or what that function returns.
 
     `replacing`: they replace what a compaction took out. `begin` is called before each attempt, and returns the version
     that it made the session ready in, None if another writer came first.
     """
 
     session_id: str
-    records: Sequence[Record] | Callable[[SessionRow], Sequence[Record]]
+    records: Sequence[Record] | NewRecords
     replacing: bool = False
     key: IdempotencyKey | None = None
     begin: Callable[[], int | None] | None = None
@@ -69,12 +71,13 @@ class AppendRequest:
 
 @dataclass(slots=True)
 class Added:
-    """The outcome of an append: numbers of the new messages, of those that were met again, and its events.
+    """The outcome of an append: numbers and ids of the new messages, numbers of those that were met again, its events.
 
     `session` is the session as it was written, None if nothing was. `answer` is the one stored under the key.
     """
 
     nos: list[int] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
     met_again: set[int] = field(default_factory=set)
     skipped: int = 0
     problems: list[str] = field(default_factory=list)
@@ -90,6 +93,7 @@ class Added:
     def merge(self, other: Added) -> None:
         """Add the outcome of another append."""
         self.nos += other.nos
+        self.ids += other.ids
         self.met_again |= other.met_again
         self.skipped += other.skipped
         self.problems += other.problems
@@ -107,12 +111,10 @@ class BatchWriter:
         """Prepare and write a batch; repeat if another writer came first.
 
         Raises:
-            TooLarge: the store or the session's log has reached its maximum size.
             Conflict: the key was used for other messages.
         """
         if not request.records:
             return Added()
-        self._require_room(request.session_id)
         for _ in range(ATTEMPTS):
             if (added := self._attempt(request)) is not None:
                 break
@@ -171,21 +173,18 @@ class BatchWriter:
 
     def answer(self, session: Session, added: Added) -> Appended:
         """Return the answer to an append; `session` is the session afterwards."""
-        rows = self._store.log.messages(session.key, added.nos)
         prune = None
         if done := [event for event in added.events if isinstance(event, ContextPruned)]:
             operation = self._store.operations.get(session.key, done[-1].n)
             prune = applied(session_answer(session), operation, done[-1]) if operation is not None else None
         return Appended(
-            ids=[rows[no].mid for no in added.nos if no in rows],
+            ids=added.ids,
             added=len(added.nos),
             stats=_brief_stats(session),
             prune=prune,
         )
 
-    # -- one attempt
-
-    def _require_room(self, session_id: str) -> None:
+    def require_room(self, row: SessionRow) -> None:
         """Raise TooLarge if the store or the session's log has reached its maximum size, with the setting."""
         sizes, store = self._environment.sizes, self._store
         if sizes.store and (size := store.size()) > sizes.store:
@@ -193,13 +192,13 @@ class BatchWriter:
                 f"the store takes {megabytes(size)}, at most {megabytes(sizes.store)} are allowed (max_store): delete "
                 "sessions, or raise it"
             )
-        if sizes.session:
-            size = int(store.sessions.get(session_id).state.get("stored", 0))
-            if size > sizes.session:
-                raise TooLarge(
-                    f"session {session_id} takes {megabytes(size)}, at most {megabytes(sizes.session)} are allowed "
-                    "(max_session): begin another, or raise it"
-                )
+        if sizes.session and (size := int(row.state.get("stored", 0))) > sizes.session:
+            raise TooLarge(
+                f"session {row.id} takes {megabytes(size)}, at most {megabytes(sizes.session)} are allowed "
+                "(max_session): begin another, or raise it"
+            )
+
+    # -- one attempt
 
     def _attempt(self, request: AppendRequest) -> Added | None:
         """Prepare and write a batch; None if another writer came first."""
@@ -251,7 +250,8 @@ class BatchWriter:
 
     def _write(self, batch: AppendBatch, request: AppendRequest) -> Added | None:
         """Write a batch in one transaction; None if the session has changed since it was prepared."""
-        session, added, key = batch.session, Added([no for no, _ in batch.fresh]), request.key
+        session, key, nos = batch.session, request.key, [no for no, _ in batch.fresh]
+        added = Added(nos, [batch.messages[no].mid for no in nos])
         try:
             with self._store.write(session.id):
                 current = self._store.sessions.get(session.id)

@@ -28,7 +28,14 @@ from webapp.agents.records import (
 from webapp.errors import Conflict, TooLarge
 from webapp.events import ProblemReported, SessionCreated, SessionUpdated
 from webapp.services.ingest.answers import Appended
-from webapp.services.ingest.batch_writer import Added, AfterAppend, AppendRequest, BatchWriter, IdempotencyKey
+from webapp.services.ingest.batch_writer import (
+    Added,
+    AfterAppend,
+    AppendRequest,
+    BatchWriter,
+    IdempotencyKey,
+    NewRecords,
+)
 from webapp.services.ingest.message_lists import OWN_PROMPT, entries_of, ids_of, read_list
 from webapp.services.ingest.record_batches import (
     BATCH_RECORDS,
@@ -129,7 +136,11 @@ class Ingest:
             self.note_problems(target, tally, whole_file, file)
         return whole
 
-    def _append(self, session_id: str, records: Sequence[Record], *, replacing: bool = False) -> Added:
+    def _append(
+        self, session_id: str, records: Sequence[Record] | NewRecords, *, replacing: bool = False
+    ) -> Added:
+        if records:
+            self._writer.require_room(self._store.sessions.get(session_id))
         return self._writer.append(AppendRequest(session_id, records, replacing))
 
     def _stream_session(self, session_id: str, stream: str) -> str | None:
@@ -214,6 +225,7 @@ class Ingest:
                     row.last_activity_at = now
                 return entries_of(messages, ids, reported, at=from_ms(now))
 
+            self._writer.require_room(row)
             begin = partial(self._go_back, session_id, listed) if listed else None
             added = self._writer.append(AppendRequest(session_id, records, key=key, begin=begin))
             return added.answer or self._writer.answer(added.session or self._loaded(session_id), added)
@@ -264,7 +276,7 @@ class Ingest:
             if self._store.log.known(row.key, [ids[-1]]):
                 return Added(met_again={no for _, no in self._store.log.known(row.key, ids).values()})
             for _, chunk in batches(entries):
-                whole.merge(self._writer.append(AppendRequest(session_id, partial(begun, chunk))))
+                whole.merge(self._append(session_id, partial(begun, chunk)))
         if len(whole.nos) > MAINTENANCE_FROM:
             self._store.maintain()
         return whole
