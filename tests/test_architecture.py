@@ -64,6 +64,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     # request, the names of sessions and the clock; scoring decides what belongs together.
     "webapp.proxy": (
         "scoring.messages",
+        "webapp.services.proxied.call_ids",
         "webapp.services.proxied.keys",
         "webapp.services.proxied.names",
         "webapp.services.proxied.request_contents",

@@ -14,7 +14,8 @@ from typing import Any
 
 from scoring.messages import Links, Units
 from webapp.proxy.json_text import Place, members, spliced, value_at, written
-from webapp.proxy.links import calls_of, links_in, objects_in, results_of
+from webapp.proxy.links import links_in
+from webapp.services.proxied.call_ids import calls_of, objects_in, results_of
 from webapp.services.proxied.keys import (
     CACHE_MARK,
     Protocol,

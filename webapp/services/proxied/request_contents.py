@@ -16,6 +16,7 @@ from typing import Any
 
 from scoring.messages import Message, is_reasoning_only
 from webapp.services.context.edits import Edit, EditedRow, edits_by_key
+from webapp.services.proxied.call_ids import calls_of, results_of
 from webapp.services.proxied.keys import NO_KEY, answer_kind
 
 # Texts shorter than this say nothing about which conversation they are of.
@@ -214,22 +215,10 @@ def _digest(text: str) -> str:
 
 def _call_parts(item: Mapping[str, Any]) -> list[CallPart]:
     """Return the calls and results in an item of any format."""
-    found: list[CallPart] = []
-    if isinstance(item.get("call_id"), str):
-        found.append((item["call_id"], str(item.get("type")).endswith("_output")))
-    if isinstance(item.get("tool_call_id"), str):
-        found.append((item["tool_call_id"], True))
-    called, content = item.get("tool_calls"), item.get("content")
-    calls = [one.get("id") for one in called if isinstance(one, dict)] if isinstance(called, list) else []
-    found += [(call, False) for call in calls if isinstance(call, str)]
-    for block in content if isinstance(content, list) else ():
-        if not isinstance(block, dict):
-            continue
-        if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-            found.append((block["id"], False))
-        elif block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
-            found.append((block["tool_use_id"], True))
-    return found
+    return [
+        *((call, False) for call in calls_of(item)),
+        *((call, True) for call in results_of(item)),
+    ]
 
 
 def _texts(item: Mapping[str, Any]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints as files
 from webapp.app import App
 from webapp.bodies import PlanBody, PruneBody
-from webapp.services.context.edit_script import Edit, by_one_key, edit_script
+from webapp.services.context.edit_script import by_one_key, edit_script
+from webapp.services.context.edits import Edit
 from webapp.services.integrations import hints
 from webapp.services.session.session import Session
 
@@ -56,7 +57,7 @@ def session(app: App) -> str:
     return app.importing.import_file("s.jsonl", data)[0].session_id
 
 
-def script(app: App, session: str) -> dict[str, Edit]:
+def script(app: App, session: str) -> Mapping[str, Edit]:
     """Return the current edits of a session."""
     key_of = AGENTS["pi"].edit_key
     assert key_of is not None
