@@ -105,6 +105,7 @@ class CallHeaders:
     If sub-agents have sessions with ids of their own, `thread` names the session of a call, which is `session` unless a
     sub-agent calls, and `parent` the one that started it.
     `user_id` is the form of a user id in a call's metadata that names the session, which is its first group.
+    `side` is found in the client's metadata in calls for a title and the like, which have a session id of their own.
     """
 
     session: str
@@ -112,6 +113,7 @@ class CallHeaders:
     thread: str = ""
     parent: str = ""
     user_id: re.Pattern[str] | None = None
+    side: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

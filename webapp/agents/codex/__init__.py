@@ -1,5 +1,7 @@
 """Codex CLI."""
 
+import re
+
 from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
 from webapp.agents.codex import files, items, reader, reverts, transcript
 from webapp.agents.codex.decoder import Decoder
@@ -30,7 +32,12 @@ AGENT = Agent(
         command=lambda session: ["codex", "resume", session],
         keeps_thinking=True,
     ),
-    call_headers=CallHeaders(session="session-id", thread="thread-id", parent="x-codex-parent-thread-id"),
+    call_headers=CallHeaders(
+        session="session-id",
+        thread="thread-id",
+        parent="x-codex-parent-thread-id",
+        side=re.compile(r'"thread_source"\s*:\s*"thread_title"'),
+    ),
     integration=hooks_integration(
         files.SOURCE,
         "hooks tell the agent after a compaction what was lost and what must survive, and warn once when the context "

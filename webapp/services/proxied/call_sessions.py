@@ -11,8 +11,9 @@ from webapp.services.ingest.ingest import Ingest
 from webapp.services.proxied.call_records import is_echo
 from webapp.services.proxied.followed import FollowedCalls
 from webapp.services.proxied.keys import ANSWERED, without_repetition
-from webapp.services.proxied.names import names_of
+from webapp.services.proxied.names import is_on_the_side, names_of
 from webapp.services.proxied.read_calls import ReadCall
+from webapp.services.proxied.side_calls import SideCalls
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy_state import ID_PREFIX, PROXY
 from webapp.services.session.session import Session
@@ -25,7 +26,7 @@ class CallSessions:
 
     def __init__(self, environment: Environment, ingest: Ingest, followed: FollowedCalls) -> None:
         self._environment, self._store, self._ingest = environment, environment.store, ingest
-        self._followed = followed
+        self._followed, self._side_calls = followed, SideCalls(environment)
 
     def own(self, name: str, read: ReadCall) -> SessionRow | None:
         """Return the session that the proxy has for a call under a name, or without one by its messages, if any.
@@ -43,16 +44,32 @@ class CallSessions:
         Raises:
             Conflict: it is of another user.
         """
-        followed = self._followed.session_of(read, name, own)
+        marked = is_on_the_side(read.body)  # its first messages can be those of another session
+        followed = None if marked else self._followed.session_of(read, name, own)
         if followed is not None:
-            return self._followed_row(followed, own, name, read)
-        return self._session(read, name, own) if read.succeeded else own
+            row = self._followed_row(followed, own, name, read)
+        elif read.succeeded and own is None and self._side_calls.may_be(read, name):
+            return self._side_call(read, name)
+        else:
+            row = self._session(read, name, own) if read.succeeded else own
+        if row is not None and read.succeeded:
+            self._side_calls.adopt(row, read)
+        return row
+
+    def _side_call(self, read: ReadCall, name: str) -> SessionRow | None:
+        """Return the session made for a side call, below its session if that is known."""
+        above = self._side_calls.session_of(read)
+        row = self._make(name or _new_name(read), read, above.id if above is not None else None)
+        if row is not None and above is None:
+            self._side_calls.note(row)
+        elif row is not None and above is not None:
+            self._side_calls.list_below(above.id, row)
+        return row
 
     def _session(self, read: ReadCall, name: str, own: SessionRow | None) -> SessionRow | None:
         """Return the session of a call, created if it is new; None if it was deleted."""
         if not name:
-            # A copy that comes again finds the session that it began.
-            return own or self._make(f"{ID_PREFIX}{read.keys[0][:10]}-{read.copy[:6]}", read)
+            return own or self._make(_new_name(read), read)
         parent = read.call.parent
         if parent is not None:
             above = self._followed.followed(parent, read.user)
@@ -138,6 +155,11 @@ class CallSessions:
             if shared > best_at:
                 best, best_at = row, shared
         return best
+
+
+def _new_name(read: ReadCall) -> str:
+    """Return the id of a session that has no name; a copy that comes again finds the session that it began."""
+    return f"{ID_PREFIX}{read.keys[0][:10]}-{read.copy[:6]}"
 
 
 def _refuse_foreign(row: SessionRow | None, user: str) -> None:

@@ -13,8 +13,9 @@ from webapp.services.session.proxy_state import ID_PREFIX
 
 LONGEST_NAME = 120
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:@+-]+")
-_OF_AGENTS = (agent.call_headers for agent in AGENTS.values())
-_USER_IDS = [names.user_id for names in _OF_AGENTS if names is not None and names.user_id is not None]
+_OF_AGENTS = [agent.call_headers for agent in AGENTS.values() if agent.call_headers is not None]
+_USER_IDS = [names.user_id for names in _OF_AGENTS if names.user_id is not None]
+_SIDES = [names.side for names in _OF_AGENTS if names.side is not None]
 
 
 def id_of(name: str) -> str:
@@ -37,6 +38,13 @@ def followed_ids(name: str) -> list[str]:
     inner = name.removeprefix(ID_PREFIX)
     above, dot, agent = inner.partition(".")
     return [inner, f"{above}.agent-{agent}"] if dot else [inner] if inner else []
+
+
+def is_on_the_side(body: Mapping[str, Any]) -> bool:
+    """Return whether the client's metadata in a body says that the call is for a title or the like."""
+    metadata = body.get("client_metadata")
+    said = [one for one in metadata.values() if isinstance(one, str)] if isinstance(metadata, Mapping) else []
+    return any(form.search(one) for form in _SIDES for one in said)
 
 
 def session_in(body: Mapping[str, Any]) -> str:

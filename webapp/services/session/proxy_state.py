@@ -46,6 +46,8 @@ class ProxyState:
     tools: str = ""
     """The digest of the tool definitions; `tool_tokens` is their size."""
     tool_tokens: int = 0
+    aside: bool = False
+    """Its call is on the side of a session that is not known yet."""
     name: str = ""
     """The proxy's name for a session whose transcript is followed; "" for a session of its own."""
 
