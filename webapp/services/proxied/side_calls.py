@@ -58,16 +58,15 @@ class SideCalls:
             session.save()
 
     def adopt(self, row: SessionRow, read: ReadCall) -> None:
-        """List side calls below the session whose first call this is, if they came before it."""
-        if read.follows or any(ANSWERED in key for key in read.keys):
+        """List side calls that wait for their session below the one that this call is of, if they quote its words."""
+        if Session.of(self._environment, row).state.proxy.aside:
             return
         words = _said(read)
         for one in self._recent(read.user):
-            state = Session.of(self._environment, one).state
-            is_waiting = one.source == PROXY and one.parent_id is None and state.proxy.aside
-            if not is_waiting or one.id == row.id or state.answers > 1:
+            if one.source != PROXY or one.parent_id is not None or one.id == row.id:
                 continue
-            if _quoted(self._words_of(one), words):
+            state = Session.of(self._environment, one).state
+            if state.proxy.aside and state.answers <= 1 and _quoted(self._words_of(one), words):
                 self.list_below(row.id, one)
                 self._environment.bus.publish(SessionUpdated(one.id))
 

@@ -89,6 +89,15 @@ class TestSideCalls:
         take(client, [user(ASKED)], tools=TOOLS)
         assert below(client, "proxy-s") == [found["session_id"]]
 
+    def test_can_come_before_the_transcript_of_their_session(self, app: App, client: Client) -> None:  # X13
+        """The next call of the session finds them."""
+        app.ingest.ensure("s", "pi")
+        take(client, [user(ASKED)], tools=TOOLS)
+        found = take(client, [user(SUMMARY)], "Beds", session="").get_json()
+        assert below(client, "s") == []
+        take(client, [user(ASKED), said("Yes."), user("And the southern one?")], tools=TOOLS)
+        assert below(client, "s") == [found["session_id"]]
+
     def test_stay_below_a_session_whose_transcript_appears_meanwhile(
         self, app: App, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X13
