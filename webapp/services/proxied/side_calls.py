@@ -107,14 +107,18 @@ def _said(read: ReadCall) -> list[list[str]]:
 
 def _quoted(said: Sequence[Sequence[str]], words: Sequence[Sequence[str]]) -> int:
     """Return how many characters of a session's words the last message of a call quotes, beside other words."""
-    asked = "\n".join(said[-1]).strip() if said else ""
+    asked = _unindented("\n".join(said[-1])) if said else ""
     lines, count = f"\n{asked}\n", 0
-    for text in {text.strip() for message in words for text in message}:
+    for text in {_unindented(text) for message in words for text in message}:
         is_line = f"\n{text}\n" in lines or f": {text}\n" in lines
         is_there = is_line or (len(text) >= TELLING_CHARS and text in asked)
         if len(text) >= SHORTEST and is_there and (text != asked or len(said) > 1):
             count += len(text)
     return count
+
+
+def _unindented(text: str) -> str:
+    return "\n".join(line.strip() for line in text.strip().split("\n"))
 
 
 def _is_tools(item: Any) -> bool:

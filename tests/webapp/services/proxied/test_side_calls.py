@@ -62,7 +62,8 @@ class TestSideCalls:
         """Few words can be a part of any text."""
         take(client, [user(words)], tools=TOOLS)
         take(client, [user("[User]: Count beds\n\n[Assistant]: Count the beds?")], "Beds", session="")
-        assert len(below(client, "proxy-s")) == count
+        take(client, [user("Sum up:\n   <text>\n   Count beds\n   </text>")], "Beds", session="")
+        assert len(below(client, "proxy-s")) == 2 * count
 
     def test_are_below_a_followed_session(self, app: App, client: Client) -> None:  # X13
         """The words are in its transcript."""
