@@ -145,6 +145,10 @@ def json_text(value: Any) -> str:
         return "".join(_json_pieces(value))
 
 
+# The types of nearly all containers first: to ask whether one is a `Mapping` takes several times as long.
+_CONTAINERS = (list, dict, tuple, Mapping)
+
+
 def _json_pieces(root: Any) -> Iterator[str]:
     """Yield the pieces of JSON text of a value that is too deep (or has unusual keys) for the json module."""
     todo: list[tuple[str, Any]] = [("value", root)]
@@ -155,13 +159,13 @@ def _json_pieces(root: Any) -> Iterator[str]:
             yield value
         elif what == "close":
             open_ids.discard(value)
-        elif isinstance(value, Mapping | list | tuple):
+        elif isinstance(value, _CONTAINERS):
             if id(value) in open_ids:
                 raise ValueError("a value that contains itself has no JSON")
             open_ids.add(id(value))
-            is_object = isinstance(value, Mapping)
+            is_object = not isinstance(value, list | tuple)
             steps: list[tuple[str, Any]] = [("text", "{" if is_object else "[")]
-            for n, inner in enumerate(value.items() if isinstance(value, Mapping) else value):
+            for n, inner in enumerate(value.items() if is_object else value):
                 if n:
                     steps.append(("text", ", "))
                 if is_object:
