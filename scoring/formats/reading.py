@@ -164,8 +164,9 @@ def _json_pieces(root: Any) -> Iterator[str]:
                 raise ValueError("a value that contains itself has no JSON")
             open_ids.add(id(value))
             is_object = not isinstance(value, list | tuple)
+            inside: Iterable[Any] = value if isinstance(value, list | tuple) else value.items()
             steps: list[tuple[str, Any]] = [("text", "{" if is_object else "[")]
-            for n, inner in enumerate(value.items() if is_object else value):
+            for n, inner in enumerate(inside):
                 if n:
                     steps.append(("text", ", "))
                 if is_object:

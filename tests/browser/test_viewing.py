@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.looking import Looking
 from tests.browser.overview_page import DROP
 from tests.browser.pages import PAGES, open_import
 from tests.browser.writing import managed
@@ -73,10 +74,11 @@ USE_ALL = """async () => {
 
 
 @pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[Server]:
+def server(tmp_path: Path, port: int, looking: Looking) -> Iterator[Server]:
     """A server that asks for a token."""
-    with running_server(tmp_path, token="a-token-of-the-test") as server:
-        yield server
+    looking.leave()
+    with running_server(tmp_path, token="a-token-of-the-test", port=port) as running:
+        yield running
 
 
 def enter(page: Page, server: Server, role: str) -> None:
@@ -92,17 +94,16 @@ def is_refused(control: Locator) -> None:
     expect(control).to_have_attribute("title", WHY)
 
 
-@pytest.mark.usefixtures("own_context")
 class TestViewing:
     """The pages as a viewer sees them."""
 
-    def test_disables_what_changes_a_session(self, page: Page, guarded: Server) -> None:  # B17
+    def test_disables_what_changes_a_session(self, page: Page, server: Server) -> None:  # B17
         """A plan can be looked at and not applied; a message's actions and the session's choices are disabled."""
-        session = managed(guarded, 40)
-        enter(page, guarded, VIEWER)
+        session = managed(server, 40)
+        enter(page, server, VIEWER)
         expect(page.get_by_text(WHY)).to_be_visible()
         is_refused(page.get_by_role("button", name="Import…"))
-        page.goto(f"{guarded.url}/sessions/{session}?show=all#plan")
+        page.goto(f"{server.url}/sessions/{session}?show=all#plan")
         is_refused(page.locator("[data-act=apply-plan]"))
         expect(page.get_by_role("button", name="Prune…")).to_be_enabled()
         page.locator(".m-open").nth(3).click()
@@ -111,59 +112,59 @@ class TestViewing:
         is_refused(page.get_by_role("switch", name="Automatic pruning"))
         is_refused(page.get_by_role("button", name="Delete this session"))
 
-    def test_disables_what_changes_settings_and_memories(self, page: Page, guarded: Server) -> None:  # B17
+    def test_disables_what_changes_settings_and_memories(self, page: Page, server: Server) -> None:  # B17
         """Settings can be tried and not saved."""
-        managed(guarded, 4)
-        enter(page, guarded, VIEWER)
-        page.goto(f"{guarded.url}/settings")
+        managed(server, 4)
+        enter(page, server, VIEWER)
+        page.goto(f"{server.url}/settings")
         page.get_by_label("Aim", exact=True).fill("45")
         expect(page.get_by_text("Not saved: Aim")).to_be_visible()
         is_refused(page.get_by_role("button", name="Save", exact=True))
         expect(page.get_by_role("button", name="Discard")).to_be_enabled()
-        page.goto(f"{guarded.url}/memory")
+        page.goto(f"{server.url}/memory")
         is_refused(page.get_by_role("button", name="Keep it"))
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
 
-    def test_says_why_keys_and_files_do_nothing(self, page: Page, guarded: Server) -> None:  # B17
+    def test_says_why_keys_and_files_do_nothing(self, page: Page, server: Server) -> None:  # B17
         """Nothing is asked of the server: what a key would do, or an import, is refused by the page."""
-        session = managed(guarded, 40)
-        guarded.app.prunes.apply(session, PruneBody(max_tokens=1_000))
-        enter(page, guarded, VIEWER)
+        session = managed(server, 40)
+        server.app.prunes.apply(session, PruneBody(max_tokens=1_000))
+        enter(page, server, VIEWER)
         page.evaluate(DROP, ["dropped.json", "[]", ["dragover"]])
         expect(page.locator(".drop-veil")).to_have_text(WHY)
         page.evaluate(DROP, ["dropped.json", "[]"])
         expect(page.locator(".toast")).to_contain_text(WHY)
         for key, panel in (("u", ""), ("Enter", "plan")):
-            page.goto(f"{guarded.url}/sessions/{session}?panel={panel}")
+            page.goto(f"{server.url}/sessions/{session}?panel={panel}")
             expect(page.locator(".msg").first).to_be_visible()
             page.keyboard.press(key)
             expect(page.locator(".toast")).to_contain_text(WHY)
 
     @pytest.mark.parametrize("opening", [one for one in PAGES if one is not open_import])
     def test_offers_nothing_that_is_refused(
-        self, page: Page, guarded: Server, opening: Callable[[Page, Server], None]
+        self, page: Page, server: Server, opening: Callable[[Page, Server], None]
     ) -> None:  # B17
         """The server allows everything that can still be used on a page."""
-        _, token = guarded.app.access_tokens.make("somebody", VIEWER)
-        page.goto(f"{guarded.url}/search?token={token}")
+        _, token = server.app.access_tokens.make("somebody", VIEWER)
+        page.goto(f"{server.url}/search?token={token}")
         expect(page.get_by_text(WHY)).to_be_visible()
-        opening(page, guarded)
+        opening(page, server)
         assert page.evaluate(USE_ALL) == {}
 
     @pytest.mark.parametrize("width", [390, 1280])
-    def test_begin_the_sentence_where_the_page_begins(self, page: Page, guarded: Server, width: int) -> None:
+    def test_begin_the_sentence_where_the_page_begins(self, page: Page, server: Server, width: int) -> None:
         """The sentence and the heading stand at one line, also on a phone."""
-        managed(guarded, 4)
+        managed(server, 4)
         page.set_viewport_size({"width": width, "height": 800})
-        enter(page, guarded, VIEWER)
+        enter(page, server, VIEWER)
         begin = "e => e.getBoundingClientRect().x + parseFloat(getComputedStyle(e).paddingLeft)"
         assert page.locator("#viewing").evaluate(begin) == page.locator("h1").evaluate(begin)
 
-    def test_is_only_for_viewers(self, page: Page, guarded: Server) -> None:
+    def test_is_only_for_viewers(self, page: Page, server: Server) -> None:
         """An operator's pages have neither the sentence nor the script."""
-        managed(guarded, 4)
-        enter(page, guarded, OPERATOR)
+        managed(server, 4)
+        enter(page, server, OPERATOR)
         expect(page.get_by_role("button", name="Import…")).to_be_enabled()
         expect(page.locator("#viewing")).to_have_count(0)
         assert "frame/viewing" not in page.content()
