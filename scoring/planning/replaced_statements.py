@@ -20,6 +20,8 @@ SHARED, SHARED_WITH_BOTH, SHARED_WITH_RULE = 0.4, 0.25, 0.2
 # Codes in more than this share of the statements tell nothing about one of them, if there are enough to tell.
 COMMON_SHARE, COMMON_FROM = 0.3, 8
 NEVER = 2.0  # more than all of a topic
+# A statement that replaces another one has one of these cues.
+REPLACING = frozenset({ORDERED, REVISING, PERMITTING})
 NEWEST = 8  # statements that are compared for each code, so that the cost of a plan is linear
 
 Cue = tuple[int, Cues]  # the position and the cues of a statement
@@ -71,6 +73,9 @@ def _pairs(
 
     `share` returns the part of the shorter topic that two statements have to share, `least` is the number of codes.
     """
+    replacing = {position for position, cues in said if not REPLACING.isdisjoint(cues.speech)}
+    if not replacing:
+        return
     often = Counter(chain.from_iterable([cues.topic for _, cues in said]))
     most = max(COMMON_FROM, COMMON_SHARE * len(said))
     topics: dict[int, list[str]] = {}
@@ -85,7 +90,7 @@ def _pairs(
                 if met[newer] >= share(cues.speech, speech[newer]) * length:
                     yield position, newer
                     break
-        if not {ORDERED, REVISING, PERMITTING}.isdisjoint(cues.speech):
+        if position in replacing:
             for code in own:
                 found = by_code.setdefault(code, [])
                 if len(found) < NEWEST:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -63,8 +63,7 @@ class ProxyState:
     @classmethod
     def from_dict(cls, data: dict[str, Any] | None) -> ProxyState:
         """Return what `to_dict` wrote; unknown keys are ignored."""
-        names = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in (data or {}).items() if name in names})
+        return cls(**{name: value for name, value in (data or {}).items() if name in cls.__slots__})
 
 
 def is_proxied(source: str, state: ProxyState) -> bool:

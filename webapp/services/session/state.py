@@ -26,6 +26,7 @@ ENDS_KEPT = 16
 GROUPS_KEPT = 6
 CHANGES_KEPT = 32
 _PLAIN = (int, float, str, bool)
+_COPIED = (list, dict)
 # The names of fields in earlier versions, with those of today.
 EARLIER_NAMES = {"told_window": "compaction_window", "told_at": "compaction_tokens"}
 
@@ -347,7 +348,7 @@ class SessionState:
         known = {
             name: _copied(value)
             for key, value in data.items()
-            if (name := EARLIER_NAMES.get(key, key)) in cls.__slots__
+            if (name := EARLIER_NAMES.get(key, key)) in _names()
         }
         known["calibration"] = Calibration.from_dict(known.get("calibration"))
         unwritten = AGENTS[source].unwritten if source in AGENTS else Unwritten
@@ -371,7 +372,13 @@ def may_append(row: SessionRow | None, user: str) -> bool:
 
 def _copied(value: Any) -> Any:
     """Return a value, a list or dictionary as a copy: a saved state is compared with later ones."""
-    return value.copy() if isinstance(value, list | dict) else value
+    return value.copy() if isinstance(value, _COPIED) else value
+
+
+@cache
+def _names() -> frozenset[str]:
+    """Return the names of the parts of a state; a tuple of so many would be searched for each one."""
+    return frozenset(SessionState.__slots__)
 
 
 @cache
