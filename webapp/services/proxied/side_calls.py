@@ -13,7 +13,8 @@ from scoring.messages import REMINDER, Text
 from webapp.events import SessionUpdated
 from webapp.services.proxied.keys import ANSWERED
 from webapp.services.proxied.names import followed_ids, is_on_the_side
-from webapp.services.proxied.read_calls import ReadCall, texts_of
+from webapp.services.proxied.read_calls import ReadCall
+from webapp.services.proxied.request_contents import texts_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.proxy_state import PROXY
 from webapp.services.session.session import Session
