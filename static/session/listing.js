@@ -245,6 +245,8 @@ export class Listing {
     }
     if (!isHeld) this.#showUpTo(newest, page);
     this.#showRows(page, from, isHeld || isReadNow);
+    // The reader left the list during the request, when no row was waiting yet.
+    if (this.waiting > 0 && !isReadNow) this.refresh();
     return page.pending;
   }
 

@@ -166,6 +166,19 @@ class TestNewRows:
         feed(server, session, 1, tokens=50, start=12)
         expect(row(page, 13)).to_be_visible()
 
+    def test_do_not_wait_if_the_pointer_leaves_while_they_are_read(self, page: Page, server: Server) -> None:
+        """The list was under the pointer when its read began, and is not when it ends."""
+        session = managed(server, 12, tokens=50)
+        open_session(page, server, session)
+        page.get_by_label("Role", exact=True).select_option("user")
+        expect(rows(page)).to_have_count(6)
+        row(page, 7).hover()
+        read = hold(page, LIST, lambda: feed(server, session, 1, tokens=50, start=12), others=True)
+        page.mouse.move(5, 5)
+        drawn(page)
+        read.continue_()
+        expect(row(page, 13)).to_be_visible()
+
     def test_move_the_list_as_a_whole(self, page: Page, server: Server) -> None:
         """A new row moves the whole list and no single row."""
         session = managed(server, 12, tokens=50)
