@@ -40,7 +40,9 @@ from webapp.agents.claude_code.rows import (
     as_read_back,
     call_key,
     dropped,
+    forked_from,
     is_clients_own,
+    is_inherited,
     is_notification,
     model_of,
     unread_fields,
@@ -246,7 +248,7 @@ class Decoder:
         if not stream.described:
             stream.described = True
             cwd, version = optional(row.get("cwd")), optional(row.get("version"))
-            parent, kind = optional(object_of(row.get("forkedFrom")).get("sessionId")), None
+            parent, kind = forked_from(row), None
             if self._own_agent or stream.name:
                 parent = optional(row.get("sessionId"))
             elif parent is not None:  # its first rows are copies of that session's
@@ -362,6 +364,7 @@ class Decoder:
             model=model, usage=usage, call_key=key if usage else None, kind=kind,
             stream=stream.name, raw=line.data,
             supersedes=optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
+            inherited=is_inherited(row),
         )  # fmt: skip
         if live is not None and not is_live:  # it came late, after the conversation had left its branch
             yield Rewind(stream.tree.tip, f"{uuid} late", at, stream.name, live)

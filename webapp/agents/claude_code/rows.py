@@ -128,6 +128,20 @@ def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
     return ":".join(i for i in ids if i)
 
 
+def forked_from(row: dict[str, Any]) -> str | None:
+    """Return the session that a row is copied from, if it says so; None for other rows."""
+    return optional(object_of(row.get("forkedFrom")).get("sessionId"))
+
+
+def is_inherited(row: dict[str, Any]) -> bool:
+    """Return whether a row of a fork is a copy of its parent's, or is known to be an answer to another session.
+
+    Of rows that `--fork-session` copies, only answers are marked, in newer versions alone (in 2.1.332, not in 2.1.197).
+    """
+    asked = optional(row.get("requestSessionId"))
+    return forked_from(row) is not None or asked not in (None, row.get("sessionId"))
+
+
 def usage_of(usage: dict[str, Any], model: str | None = None) -> Usage | None:
     """Return the usage of a call by `model`; None if nothing was used."""
     read = count_of(usage.get("cache_read_input_tokens"))

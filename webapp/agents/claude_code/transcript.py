@@ -103,6 +103,8 @@ def _message_rows(view: View, message: ViewMessage, first: bool) -> Iterator[dic
         if data.get("isCompactSummary") is True and not first:
             _as_reminder(data)
         data.pop("logicalParentUuid", None)
+        data.pop("forkedFrom", None)
+        data.pop("requestSessionId", None)
         if data.get("isSidechain") is True:
             data["isSidechain"] = False
         yield data | {"uuid": row.id}

@@ -1,7 +1,8 @@
 """pi's sessions: rows of JSON that form a tree by `id` and `parentId`; the first layout was a list.
 
 The context is the path from the first row to the newest one. A row whose parent is not the row before it goes back, or
-to another branch. A compaction replaces the path before it with its summary and the rows it keeps.
+to another branch. A compaction replaces the path before it with its summary and the rows it keeps. A session made from
+another one (`parentSession`) begins with copies of its rows, all older than the first row of the file.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class Decoder:
         self._tip: str | None = None
         self._live: list[str] = []  # the rows in the context
         self._meta = KnownMeta()
+        self._forked_at: datetime | None = None  # while the rows are the parent's
 
     def feed(self, line: Line) -> Iterator[Record]:
         """Yield the records of one line."""
@@ -86,12 +88,15 @@ class Decoder:
         kind, at = text_of(row.get("type")), when(row.get("timestamp"))
         if kind == "session":
             self._order.append("")
+            self._forked_at = at if row.get("parentSession") else None
             yield from self._meta.changed(model=_model_of(row), cwd=optional(row.get("cwd")))
             return
         row_id = optional(row.get("id")) or f"line {line.number}"
         if row_id in self._rows:
             return  # a copy
         self._order.append(row_id)
+        if self._forked_at is not None and (at is None or at >= self._forked_at):
+            self._forked_at = None
         parent, before = self._parent(row), self._tip
         self._rows[row_id], self._tip = _Row(parent), row_id
         if kind == "context_edit":
@@ -211,10 +216,10 @@ class Decoder:
         yield replace(entry, model=model, usage=usage, call_key=row_id if usage else None)
         yield from self._meta.first_words(entry.own_words)
 
-    @staticmethod
-    def _spent(name: str, row: dict[str, Any], at: datetime | None) -> Iterator[Record]:
-        """Yield the usage of a call that is no part of the conversation."""
-        if (usage := usage_of(object_of(row.get("usage")))) is not None:
+    def _spent(self, name: str, row: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+        """Yield the usage of a call that is no part of the conversation, unless it is the parent's."""
+        usage = usage_of(object_of(row.get("usage")))
+        if usage is not None and self._forked_at is None:
             yield UsageReport(usage, at, name, _model_of(row), apart=True)
 
     def _entry(
@@ -229,7 +234,8 @@ class Decoder:
         before = self._rows[self._live[-1]].entry if self._live else None
         row.entry, row.message = row_id, message
         self._live.append(row_id)
-        return Entry(message, row_id, before, None, at, kind=kind, raw=raw)
+        inherited = self._forked_at is not None
+        return Entry(message, row_id, before, None, at, kind=kind, raw=raw, inherited=inherited)
 
     # Compaction
 

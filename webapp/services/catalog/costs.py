@@ -102,10 +102,14 @@ def _copied_answers(session: Session) -> int:
 def _hidden_calls(session: Session, reported: Sequence[CallRow]) -> int:
     """Return how many calls for a compaction were not reported with its summary.
 
-    Most agents keep such a call from their transcript. Some report its usage nevertheless, beyond their answers.
+    Most agents keep such a call from their transcript. Some report its usage nevertheless, beyond their answers. The
+    compactions of a parent, before its last message, were paid there.
     """
-    store, key = session.environment.store, session.key
+    store, key, inherited = session.environment.store, session.key, session.state.inherited
     compactions = store.operations.count(key, "compaction") if session.row.operations else 0
+    if compactions and inherited:
+        made = (one for one in store.operations.all(key) if one.kind == "compaction")
+        compactions = sum((one.facts.number or 0) >= inherited for one in made)
     if not compactions:
         return 0
     compactions -= sum(call.is_for_compaction for call in reported)

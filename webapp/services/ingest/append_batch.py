@@ -204,6 +204,8 @@ class AppendBatch:
             self.state.answered += features.tokens - (old.tokens if old else 0)
         if not self.row.followed:
             self.state.unsure += unsure_tokens(session, message)
+        if opened.inherited:
+            self.state.inherited = max(self.state.inherited, opened.no)
         self._learn(opened, features.tokens)
         self.state.expect(self.state.unwritten.waiting(self._factor))
         self.state.last_role, self.state.tools_open = opened.role, bool(message.calls)
@@ -256,6 +258,7 @@ class AppendBatch:
                     before=opened.estimate_before,
                     own=tokens,
                     no=opened.no,
+                    inherited=opened.inherited,
                 )
             )
             state.absorbing = False
@@ -317,7 +320,7 @@ class AppendBatch:
         for context in self.session.contexts:
             store.contexts.add(key, context.view, self.placed)
         store.contexts.set_replacements(key, PRUNED, ((position, None) for position in self._restored))
-        store.usage.put_calls(key, self.reports.calls.values())
+        store.usage.put_calls(key, self.reports.own_calls())
         store.usage.add_samples(key, self.samples)
         store.words.add(key, self._words)
         self.session.touch()

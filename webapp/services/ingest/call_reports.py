@@ -39,7 +39,10 @@ class LostInput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportedCall:
-    """A call with its usage: its context was `before` estimated tokens, its answer `own`, in message `no`."""
+    """A call with its usage: its context was `before` estimated tokens, its answer `own`, in message `no`.
+
+    An `inherited` call was made, and paid, by the parent session.
+    """
 
     key: str
     usage: Usage
@@ -48,6 +51,7 @@ class ReportedCall:
     before: int
     own: int
     no: int
+    inherited: bool = False
 
 
 class CallReports:
@@ -58,6 +62,7 @@ class CallReports:
         # A clock that is ahead must not make the cache of a session warm for years.
         self._now = session.environment.clock()
         self.calls: dict[str, CallRow] = {}
+        self._inherited = set[str]()
         # Call -> the input that its last report shows as lost; None takes back what an earlier report showed.
         self.lost: dict[str, LostInput | None] = {}
 
@@ -110,6 +115,10 @@ class CallReports:
         if self._row.source in AGENTS:
             lost = LostInput(call.no, behind, real, judgement == "fell", call.at, before_call.factor)
             self._note_lost(call.key, lost if judgement != "fits" else None)
+
+    def own_calls(self) -> list[CallRow]:
+        """Return the calls that the session made itself; of the others only the context counts."""
+        return [row for key, row in self.calls.items() if key not in self._inherited]
 
     @cached_property
     def _sends_older_edits(self) -> bool:
@@ -164,7 +173,9 @@ class CallReports:
         output = calibration.largest_output(state.calibration, call.key, output)
         unreported = 0 if calibration.is_believed(known, output, call.own) else known.factor * call.own
         self.calls[call.key] = self.calls[call.key]._replace(answer_tokens=round(unreported))
-        for number, one in enumerate(usage.extra_inferences, 1):
+        if call.inherited:
+            self._inherited.add(call.key)
+        for number, one in enumerate(() if call.inherited else usage.extra_inferences, 1):
             name = f"{INFERENCE} {number} of {call.key}"
             self.calls[name] = CallRow(
                 call_key=name, seq=self._row.next_seq, at=call.at, model=one.model or None,

@@ -89,12 +89,12 @@ class OpenMessages:
             group=entry.group,
             at=to_ms(entry.at),
             estimate_before=before,
-            inherited=entry.inherited,
         )
         self._row.next_no += 1
         return self._keep(entry, opened)
 
     def _keep(self, entry: Entry, opened: OpenMessage) -> OpenMessage:
+        opened.inherited = entry.inherited
         if entry.group is not None:
             self._open[entry.group] = opened
         return opened

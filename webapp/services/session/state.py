@@ -96,6 +96,8 @@ class SessionState:
     """The version of the agent that began the session."""
     inherits: bool = False
     """The context begins with messages of the parent session, which count as tokens outside the transcript."""
+    inherited: int = 0
+    """The last message of the parent session's that is among the session's own, 0 for none."""
     sampled: int = 0
     """The last message on the chart."""
     cached_for_hour: bool = False
