@@ -42,7 +42,6 @@ from webapp.agents.claude_code.rows import (
     dropped,
     forked_from,
     is_clients_own,
-    is_inherited,
     is_notification,
     model_of,
     unread_fields,
@@ -105,7 +104,8 @@ class _Stream:
     title_rank: int = 0
     model: str | None = None
     compacting: bool = False  # after a boundary, until its summary
-    described: bool = False  # its folder, version and parent were reported
+    described: bool = False  # its folder and version were reported
+    has_parent: bool = False  # its parent was reported
 
 
 class Decoder:
@@ -248,12 +248,13 @@ class Decoder:
         if not stream.described:
             stream.described = True
             cwd, version = optional(row.get("cwd")), optional(row.get("version"))
-            parent, kind = forked_from(row), None
-            if self._own_agent or stream.name:
-                parent = optional(row.get("sessionId"))
-            elif parent is not None:  # its first rows are copies of that session's
-                kind = "fork"
-            yield Meta(cwd=cwd, version=version, parent=parent, agent_type=kind, stream=stream.name)
+            is_agent = self._own_agent or bool(stream.name)
+            parent = optional(row.get("sessionId")) if is_agent else None
+            yield Meta(cwd=cwd, version=version, parent=parent, stream=stream.name)
+            stream.has_parent = is_agent
+        if not stream.has_parent and (forked := forked_from(row)) is not None:
+            stream.has_parent = True
+            yield Meta(parent=forked, agent_type="fork")
         model = model_of(object_of(row.get("message")))
         if model and model != stream.model:
             stream.model = model
@@ -364,7 +365,7 @@ class Decoder:
             model=model, usage=usage, call_key=key if usage else None, kind=kind,
             stream=stream.name, raw=line.data,
             supersedes=optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
-            inherited=is_inherited(row),
+            inherited=forked_from(row) is not None,
         )  # fmt: skip
         if live is not None and not is_live:  # it came late, after the conversation had left its branch
             yield Rewind(stream.tree.tip, f"{uuid} late", at, stream.name, live)

@@ -129,17 +129,14 @@ def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
 
 
 def forked_from(row: dict[str, Any]) -> str | None:
-    """Return the session that a row is copied from, if it says so; None for other rows."""
-    return optional(object_of(row.get("forkedFrom")).get("sessionId"))
+    """Return the session that a fork's row is a copy from, as far as the row says so; None for the fork's own rows.
 
-
-def is_inherited(row: dict[str, Any]) -> bool:
-    """Return whether a row of a fork is a copy of its parent's, or is known to be an answer to another session.
-
-    Of rows that `--fork-session` copies, only answers are marked, in newer versions alone (in 2.1.332, not in 2.1.197).
+    Of rows that `--fork-session` copies, only answers say who asked, in newer versions alone (in 2.1.332, not in
+    2.1.197).
     """
     asked = optional(row.get("requestSessionId"))
-    return forked_from(row) is not None or asked not in (None, row.get("sessionId"))
+    copied = asked if asked != row.get("sessionId") else None
+    return optional(object_of(row.get("forkedFrom")).get("sessionId")) or copied
 
 
 def usage_of(usage: dict[str, Any], model: str | None = None) -> Usage | None:

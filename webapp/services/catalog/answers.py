@@ -53,8 +53,8 @@ class Cost:
     unreported: int
     """Calls so far whose usage nobody reported; they are not part of `calls` and `spent`."""
     spent: float | None
-    """The price of all calls so far, each by its own model; null if none is known. Of a fork it can include the calls
-    of its parent that its transcript repeats, as the parent's does."""
+    """The price of all calls so far, each by its own model; null if none is known. The calls of its parent that a fork
+    repeats are not part of it, where its transcript marks them."""
     spent_at_least: bool
     """True if the real price is higher or not known: a long context, an answer whose size was reported in part, a call
     without price or without reported usage, such as one that wrote the summary of an agent's own compaction. An

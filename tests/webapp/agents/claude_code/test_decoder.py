@@ -209,9 +209,22 @@ class TestTurningBack:
         records = fed(claude_code.Decoder(), [user("u0", None, "hi", **copied), user("u1", "u0", "on")])
         assert facts(records, Meta, "parent") == ["first"]
         assert facts(records, Meta, "agent_type") == ["fork"]
+        assert [entry.inherited for entry in of(Entry, records)] == [True, False]
         assert (
             facts(fed(claude_code.Decoder(), [user("u0", None, "hi", sessionId="s")]), Meta, "parent") == []
         )
+
+    def test_names_the_session_that_was_answered(self) -> None:  # X12
+        """Of rows that newer versions copy for `--fork-session`, answers alone say where they are from."""
+        answers = [called("u1", "u0", "c1"), called("u3", "u2", "c2")]
+        asked = ["first", "second"]
+        rows = [user("u0", None, "hi"), answers[0], answered("u2", "u1", "c1"), answers[1]]
+        own = [{"sessionId": "second"} for _ in rows]
+        own[1]["requestSessionId"], own[3]["requestSessionId"] = asked
+        records = fed(claude_code.Decoder(), [row | more for row, more in zip(rows, own, strict=True)])
+        assert [entry.inherited for entry in of(Entry, records)] == [False, True, False, False]
+        assert facts(records, Meta, "parent") == ["first"]
+        assert facts(records, Meta, "agent_type") == ["fork"]
 
     def test_with_a_reused_uuid_is_reported(self) -> None:
         """Another row with the same uuid gets its own id, and is reported as a problem."""

@@ -43,6 +43,17 @@ def test_a_cut_row_without_a_message_has_the_new_text(row: dict[str, Any]) -> No
     assert LONG not in str(there)
 
 
+def test_a_copy_of_a_fork_is_no_fork() -> None:  # X13
+    """The session that it is a copy of has the calls of all its answers, as far as that matters."""
+    marks = {"sessionId": "fork", "forkedFrom": {"sessionId": "first"}, "requestSessionId": "first"}
+    said = {"message": {"role": "assistant", "content": [{"type": "text", "text": "Hello."}]}}
+    rows = [ASKED | marks, {"type": "assistant", "uuid": "u2", "parentUuid": "u1", **said, **marks}]
+    found = _entries([orjson.dumps(one) for one in rows])
+    view = View("/work", "2026-11-23T12:00:00Z", [_view(one) for one in found])
+    there = _entries(list(transcript.write(view).lines))
+    assert [(one.message.text, one.inherited) for one in there] == [("hi", False), ("Hello.", False)]
+
+
 def _entries(lines: list[bytes]) -> list[Entry]:
     decoder = Decoder()
     return [r for n, line in enumerate(lines, 1) for r in decoder.feed(Line(n, line)) if isinstance(r, Entry)]

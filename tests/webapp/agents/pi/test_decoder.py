@@ -244,6 +244,32 @@ class TestEdits:
         assert len(fed(row("a", None, "1"), row("b", "a", "2"), self.edit("z", None))) == 3
 
 
+class TestForks:
+    """Sessions that begin with the rows of another one."""
+
+    def test_tell_their_own_rows_by_the_time(self) -> None:  # X12
+        """A copy has its own time, which is before that of the file; calls apart are the parent's, too."""
+
+        def fork(minute: int, **more: Any) -> dict[str, Any]:
+            return {"timestamp": f"2026-01-02T12:{minute:02}:00.000Z", **more}
+
+        usage = {"usage": {"input": 70, "output": 5}}
+        first = fork(30, type="session", id="s", parentSession="/x/2026_p.jsonl")
+        rows = [
+            fork(1, **row("a", None, "hi")),
+            fork(2, **row("b", "a", [{"type": "text", "text": "Hello."}], "assistant", **usage)),
+            fork(3, type="usage", id="c", parentId="b", **usage),
+            fork(30, **row("d", "c", "on")),
+            fork(31, type="usage", id="e", parentId="d", **usage),
+            fork(4, **row("f", "e", [{"type": "text", "text": "Yes."}], "assistant", **usage)),
+        ]
+        for more, copied in ((first, True), ({**first, "parentSession": ""}, False)):
+            records = fed(more, *rows)
+            assert [one.inherited for one in of(Entry, records)] == [copied, copied, False, False]
+            assert [one.usage is not None for one in of(Entry, records)] == [False, True, False, True]
+            assert [one.call_key for one in of(UsageReport, records)] == ["e"] if copied else ["c", "e"]
+
+
 class TestOtherLayouts:
     """Files of older and newer versions."""
 

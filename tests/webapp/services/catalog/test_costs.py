@@ -8,7 +8,7 @@ import pytest
 
 from scoring.messages import REMINDER, Message, Text
 from tests.webapp.building import conversation, entry, followed, managed, said, user, wire
-from webapp.agents.records import Compaction, Entry, Meta, Usage, UsageReport
+from webapp.agents.records import Compaction, Entry, Inference, Meta, Usage, UsageReport
 from webapp.app import App
 from webapp.bodies import PlanBody
 from webapp.services.session.times import to_ms
@@ -182,6 +182,35 @@ class TestTheCost:
         app.ingest.append_records("s", [*parts, entry(11, user("go on")), answer])
         cost = app.sessions.stats("s").cost
         assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
+
+    @pytest.mark.parametrize("size", [1, 9])
+    def test_leaves_the_calls_that_a_fork_repeats_to_its_parent(self, app: App, size: int) -> None:  # X9
+        """Their usage says how large the context is; a compaction among them was paid there, too."""
+        advised = replace(ONE, extra_inferences=(Inference("claude-opus-4-5", 500, 5),))
+        copied: list[Entry | Compaction] = [
+            entry(1, user("hi")),
+            *(entry(n, said("hello"), usage=advised, call_key="k", group="k") for n in (2, 3)),
+            Compaction(None, "auto", None, "c"),
+            entry(4, user("a summary"), kind="compaction_summary"),
+            entry(5, said("done"), usage=Usage(20_000, 10), call_key="l"),
+        ]
+        inherited: list[Entry | Compaction] = [
+            replace(one, inherited=True) if isinstance(one, Entry) else one for one in copied
+        ]
+        app.ingest.ensure("s", "claude-code", model="claude-opus-4-5")
+        for start in range(0, len(inherited), size):
+            app.ingest.append_records("s", inherited[start : start + size])
+        cost, agent = app.sessions.stats("s").cost, app.sessions.get("s").agent
+        assert (cost.calls, cost.unreported, cost.spent, cost.spent_at_least) == (0, 0, 0, False)
+        assert agent is not None
+        assert (agent.tokens, agent.certainty) == (20_010, "exact")
+        own = [entry(6, user("go on")), entry(7, said("all"), usage=ONE, call_key="m")]
+        app.ingest.append_records("s", own)
+        cost = app.sessions.stats("s").cost
+        assert (cost.calls, cost.unreported, cost.spent_at_least) == (1, 0, False)
+        assert cost.spent == pytest.approx((100_000 * 5 + 10 * 25) / 1e6)
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "d")])
+        assert app.sessions.stats("s").cost.spent_at_least
 
     def test_names_no_call_of_a_replaced_context(self, app: App) -> None:  # X9
         """Answers that a compaction writes again are not made again."""

@@ -162,6 +162,61 @@ def test_numbers_do_not_depend_on_who_saw_a_revert(tmp_path: Path) -> None:  # X
         app.close()
 
 
+def claude_rows(session: str, names: str, **more: Any) -> list[bytes]:
+    """Return the rows of a session of Claude Code with a question or an answer for each name."""
+    rows = []
+    for n, name in enumerate(names):
+        row = {"uuid": name, "parentUuid": names[n - 1] if n else None, "sessionId": session, **more}
+        said: dict[str, Any] = {"role": "user", "content": f"Question {name}"}
+        if n % 2:
+            usage = {"input_tokens": 1000 * (n + 20), "output_tokens": 9}
+            text = [{"type": "text", "text": f"Answer {name}"}]
+            said = {
+                "role": "assistant",
+                "model": "claude-opus-4-5",
+                "id": name,
+                "content": text,
+                "usage": usage,
+            }
+        rows.append(row | {"type": said["role"], "timestamp": f"2026-01-02T12:{n:02}:00Z", "message": said})
+    return [json.dumps(row).encode() + b"\n" for row in rows]
+
+
+@pytest.mark.parametrize("first", range(2))
+def test_calls_are_paid_once_however_a_parent_and_its_fork_are_read(tmp_path: Path, first: int) -> None:  # X9
+    """A fork of Claude Code is followed or imported before its parent, or after it, and again."""
+    parent, fork = "11111111-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000002"
+    home, found = tmp_path / "home", []
+    copied = claude_rows(fork, "abcd", forkedFrom={"sessionId": parent})
+    rows = {parent: claude_rows(parent, "abcdef"), fork: [*copied, *claude_rows(fork, "abcdxy")[4:]]}
+    for name, own in rows.items():
+        path = home / "claude-code" / "projects" / "-work" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(own))
+    paths = sorted(home.rglob("*.jsonl"), reverse=bool(first))
+    for folder in ("followed", "imported"):
+        (tmp_path / folder).mkdir()
+        app = build(config(tmp_path / folder, home))
+        try:
+            for path in paths:
+                if folder == "followed":
+                    read_in_halves(app, path)
+                else:
+                    app.importing.import_file(path.name, path.read_bytes(), place=path)
+            found.append(numbers(app))
+            for path in paths:
+                app.importing.import_file(path.name, path.read_bytes(), place=path)
+            assert numbers(app) == found[-1]
+        finally:
+            app.close()
+    assert found[0] == found[1]
+    costs = {session: one[-1] for session, one in found[0].items()}
+    assert {name: (cost.calls, cost.unreported, cost.spent_at_least) for name, cost in costs.items()} == {
+        parent: (3, 0, False),
+        fork: (1, 0, False),
+    }
+
+
 Row = dict[str, Any]
 _UTC = re.compile(rb'("timestamp": "[0-9-]+T)12:([0-9:.]+)Z"')
 
