@@ -27,9 +27,12 @@ def as_sent(store: Store, session: int, items: Sequence[ViewItem]) -> Sequence[V
     if entry.parent is None:
         return [*items[:first], items[place], *items[first:place], *items[place + 1 :]]
     known = store.log.known(session, [entry.parent])
-    parent = known[entry.parent][1] if entry.parent in known else 0
+    if entry.parent not in known:
+        return items
+    _, parent = known[entry.parent]
     numbers = [one.row.no if isinstance(one.row, MessageRow) else 0 for one in items]
-    first = numbers.index(parent) + 1 if parent in numbers[:place] else first
+    # The parent itself may have been pruned.
+    first = next((n for n in range(first, place) if numbers[n] > parent), place)
     end = place + 1
     if first < place:  # what follows the summary at once, such as an answer to it, goes with it
         while end < len(items) and _follows(store, session, numbers[end], numbers[end - 1]):

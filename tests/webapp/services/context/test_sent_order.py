@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from scoring.messages import REMINDER, Message, Text
-from tests.webapp.building import entry, followed, said, user
+from tests.webapp.building import entry, followed, mid, said, user
 from webapp.agents.records import Compaction
 from webapp.app import App
 
@@ -50,4 +50,15 @@ class TestACompactionThatKeptMessages:
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c", kept=kept), summary, thanks])
         app.ingest.append_records("s", [replace(entry(7, user("Plant some.")), parent="id-4")])
         sent = ["We set up.", "They listed beds.", "Got it.", "And the paths?", "None.", "Plant some."]
+        assert [one["content"] for one in app.context.get("s", "openai").messages] == sent
+
+    def test_keeps_its_order_if_the_parent_is_pruned(self, app: App) -> None:  # X12
+        """The user's newest message stays the last one."""
+        followed(app, user("List the beds."), said("Seven."), user("And the paths?"), said("None."))
+        kept = ("id-2", "id-3")
+        summary = replace(entry(4, SUMMARY, kind="compaction_summary"), parent="id-3")
+        more = [replace(entry(n, user(f"Plant {n}.")), parent=f"id-{n - 1}") for n in (5, 6)]
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c", kept=kept), summary, *more])
+        app.by_hand.drop("s", mid(app, "s", 4))
+        sent = ["And the paths?", "They listed beds.", "Plant 5.", "Plant 6."]
         assert [one["content"] for one in app.context.get("s", "openai").messages] == sent
