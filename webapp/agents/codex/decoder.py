@@ -244,7 +244,7 @@ class Decoder:
         """Yield the facts and messages of the parent with which the session begins, once its own rows follow."""
         if self._inherited or self._inherited_facts:
             yield from self._inherited_facts
-            yield from (self._inherited[one.source_id] for one in self._live)
+            yield from (found for one in self._live if (found := self._inherited.get(one.source_id)))
             self._inherited, self._inherited_facts = {}, []
 
     def _is_before_own(self, row: dict[str, Any]) -> bool:

@@ -297,6 +297,17 @@ class TestContextChanges:
         ]
         assert facts(records, Meta, "title") == ["a task"]
 
+    def test_a_row_without_number_within_a_copy_loses_no_others(self) -> None:  # X12
+        """It counts as the session's own."""
+        about = {"id": "019b7e01-0000-7000-8000-000000000002", "subagent_history_start_ordinal": 4}
+        rows = [{"type": "session_meta", "payload": about}, *(spoken("user", word) for word in "abcde")]
+        numbered = [row if n == 2 else {**row, "ordinal": n} for n, row in enumerate(rows)]
+        records = fed(codex.Decoder(), numbered)
+        assert of(Problem, records) == []
+        assert [(e.message.text, e.inherited) for e in of(Entry, records)] == [
+            ("a", True), ("b", False), ("c", True), ("d", False), ("e", False),
+        ]  # fmt: skip
+
     def test_a_copy_without_turn_ids_ends_with_the_first_later_row(self) -> None:
         """In a file without turn ids, rows written in the session's first moment are the copy."""
         meta = {"id": "own", "timestamp": "2026-01-02T11:00:00Z", "forked_from_id": "other"}
