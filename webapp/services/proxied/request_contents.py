@@ -142,7 +142,7 @@ class RequestContents:
         """
         here = [row for row in last if self.has(row)]
         texts = {row.text if named else row.role for row in here if row.text and (named or row.is_telling)}
-        return len(texts) > 1 or any(row.parts for row in here)
+        return len(texts) > 1 or any(map(self.parts_of, here))
 
 
 def matched(rows: Sequence[TranscriptRow], contents: RequestContents) -> dict[str, tuple[int, ...]]:
@@ -199,7 +199,10 @@ def edits_in(
     parts = {part for row in dropped for part in row.parts}
     kept = {i for part, at in contents.call_parts.items() if part not in parts for i in at}
     kept |= {max(places[-1] for places in found.values()), len(keys) - 1}
-    return edits_by_key([*edited, EditedRow([keys[i] for i in kept], "", {})])
+    # The summary of a row that is not in the request is before the last item, but not between a call and its result.
+    results = {i for (_, is_result), at in contents.call_parts.items() if is_result for i in at}
+    last_first = sorted(kept, key=lambda i: (i in results, -i))
+    return edits_by_key([*edited, EditedRow([keys[i] for i in last_first], "", {})])
 
 
 def texts_of(content: Any) -> list[str]:

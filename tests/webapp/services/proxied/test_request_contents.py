@@ -153,6 +153,16 @@ class TestEditsIn:
             1: DROP, 2: DROP, 3: {"before": ["A summary."]},
         }  # fmt: skip
 
+    @pytest.mark.parametrize(("items", "place"), [([*"ACRSACRSM"], 8), ([*"ACRSACR"], 5), ([*"ACRSMACR"], 6)])
+    def test_have_the_last_summary_late(self, items: list[str], place: int) -> None:  # X13
+        """If nothing behind it was sent as it is in the transcript, it is before the last item that is no result."""
+        named = {"A": ASK, "C": CALL, "R": RESULT, "S": SAID, "M": MORE}
+        sent = [named[name] for name in items]
+        rows = [*ROWS, row("note", "user", Text("of the agent's own"))]
+        found = edited(sent, {"said": DROP, "note": {"before": ["A summary."]}}, rows)
+        assert found is not None
+        assert [n for n, edit in found.items() if "before" in edit] == [place]
+
     def test_begin_with_a_message_of_the_user(self) -> None:  # X13, X6
         """A question that was not sent is none."""
         rows = [ROWS[0], row("note", "user", Text("of the agent's own")), *ROWS[1:]]
@@ -169,3 +179,19 @@ class TestEditsIn:
     def test_are_none_in_a_request_beside_the_conversation(self, items: list[Any]) -> None:  # X13
         """A client asks for a title with the user's first words."""
         assert edited(items, {"ask": DROP}) is None
+
+
+class TestContinues:
+    """A request that names no session, and the last rows of a transcript."""
+
+    def test_needs_a_call_of_the_transcript_not_only_its_words(self) -> None:  # X13
+        """Agents say the same before calls of all sessions."""
+        rows = [ROWS[0], row("look", "assistant", Text("Let me look."), ToolCall("c1", "read", "{}"))]
+        call = {"type": "tool_use", "id": "c9", "name": "read", "input": {}}
+        words = {"type": "text", "text": "Let me look."}
+        answer = {"role": "assistant", "content": [words, call]}
+        other = RequestContents.of([MORE, answer])
+        assert not other.continues(rows)
+        assert not other.continues(rows, named=True)
+        own = {"role": "assistant", "content": [words, {**call, "id": "c1"}]}
+        assert RequestContents.of([MORE, own]).continues(rows)
