@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from scoring.messages import REMINDER, Message, Text
@@ -32,6 +33,7 @@ from webapp.agents.codex.items import (
 from webapp.agents.codex.reverts import Segment, beginning_of, earlier_rollouts, lines_in
 from webapp.agents.codex.truncation import Budget, row_budget, truncated, turn_budget
 from webapp.agents.codex.turns import SUMMARY_START, Turns, rolled_back, turns_of
+from webapp.agents.reading.finding import reason_of
 from webapp.agents.reading.known_meta import KnownMeta
 from webapp.agents.reading.rows import (
     count_of,
@@ -211,7 +213,10 @@ class Decoder:
             return
         for path in earlier_rollouts(self._file.path):
             decoder = Decoder(replace(self._file, path=path), is_earlier=True)
-            for row in lines_in(path):
+            for row in _readable(path, lines_in(path)):
+                if isinstance(row, Problem):
+                    yield row
+                    continue
                 for record in decode_line(decoder, row):
                     if isinstance(record, Problem):
                         reason = f"{path.name}, line {row.number}: {record.reason}"
@@ -222,8 +227,11 @@ class Decoder:
         """Take the rows before those of the file into the context; yield the messages of a parent, or the rewind."""
         for segment in segments:
             self._in_parent = not segment.is_own
-            for row in segment.lines():
-                decode_line(self, row)
+            for row in _readable(segment.path, segment.lines()):
+                if isinstance(row, Line):
+                    decode_line(self, row)
+                elif self._in_parent:  # of its own one it is known
+                    yield row
         self._in_parent = False
         inherited = list(self._inherit())
         if not any(segment.is_own for segment in segments):
@@ -453,6 +461,14 @@ class Decoder:
             message = Message("user", (Text(summary),), REMINDER)
             kept.append(_New(message, Turns(begins=True), "compaction_summary"))
         return kept
+
+
+def _readable(path: Path, lines: Iterator[Line]) -> Iterator[Line | Problem]:
+    """Yield the lines of another rollout as far as it can be read, then the problem, if any."""
+    try:
+        yield from lines
+    except OSError as error:
+        yield Problem(None, f"{path.name} {reason_of(error)}; shown without that", used=True)
 
 
 def _source_id(line: Line) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path, PurePath
 
 import pytest
@@ -12,6 +13,11 @@ from webapp.agents.codex import files
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.codex.reverts import ids_in, replaced
 from webapp.agents.records import Entry, Meta, Problem, Rewind, UsageReport
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 
 @pytest.fixture
@@ -133,6 +139,19 @@ class TestRevertedSessions:
         assert problem.line is None
         assert problem.reason.startswith(f"{first.name}, line 2: ")
 
+    def test_begin_as_they_do_if_another_one_cannot_be_read(self, rollouts: Rollouts) -> None:
+        """Codex packs and moves old ones at any time, and one that was reverted may be damaged."""
+        first = rollouts.write(OWN, turn("One.", 1))
+        second = rollouts.write(f"{OWN}_{SECOND}", turn("Side.", 2), history_base=up_to(first, 4))
+        second.rename(second.with_name(f"{second.name}.zst"))
+        rollouts.write(f"{OWN}_{THIRD}", turn("New.", 2), history_base=up_to(first, 4))
+        records = decoded(rollouts.file().path, Decoder(rollouts.file()))
+        assert [text for _, text in said(records)] == ["One.", "One. Done.", "New.", "New. Done."]
+        assert "/a" in facts(records, Meta, "cwd")
+        (problem,) = of(Problem, records)
+        assert problem.reason.startswith(f"{second.name}.zst cannot be read: ")
+        assert problem.used
+
 
 class TestForks:
     """A fork whose parent's rows are in the parent's file."""
@@ -161,6 +180,20 @@ class TestForks:
         records = decoded(fork, Decoder(file))
         assert [text for _, text in said(records)] == ["Mine.", "Mine. Done."]
         assert True in facts(records, Meta, "inherits")
+        assert len(of(Problem, records)) == 1
+
+    def test_are_shown_without_what_cannot_be_read(self, rollouts: Rollouts) -> None:
+        """A packed rollout of the parent can be cut off."""
+        first = rollouts.write(OWN, [*turn("One.", 1), *turn("x" * 400_000, 2)])
+        base = up_to(first, 7)
+        packed = zstd.compress(first.read_bytes(), level=-50)
+        first.unlink()
+        first.with_name(f"{first.name}.zst").write_bytes(packed[:-40])
+        fork = rollouts.write(FORK, turn("Mine.", 2), forked_from_id=OWN, history_base=base)
+        file = next(f for f in files.discover(rollouts.root) if f.path == fork)
+        records = decoded(fork, Decoder(file))
+        assert [text for _, text in said(records)][-2:] == ["Mine.", "Mine. Done."]
+        assert "/a" in facts(records, Meta, "cwd")
         assert len(of(Problem, records)) == 1
 
     def test_can_be_reverted(self, rollouts: Rollouts) -> None:
