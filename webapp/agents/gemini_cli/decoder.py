@@ -181,7 +181,9 @@ class Decoder:
         model = optional(record.get("model")) or self._meta.model
         usage = usage_of(object_of(record.get("tokens"))) if kind == "model" else None
         content: EntryKind = "compaction_summary" if is_summary(record) else "message"
-        for found in self._history.put(text_of(record.get("id")), said, at, usage, model, raw, content):
+        name = text_of(record.get("id"))
+        name = self._names.get(name, name)  # by which its call is known
+        for found in self._history.put(name, said, at, usage, model, raw, content):
             yield found
             if isinstance(found, Entry):
                 yield from self._meta.changed(model=found.model)

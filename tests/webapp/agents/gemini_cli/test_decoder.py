@@ -224,6 +224,22 @@ class TestHistories:
         assert isinstance(rewind, Rewind)
         assert rewind.live == ("f", "s", "t", "c")
 
+    def test_with_a_new_summary_count_the_calls_of_kept_messages_once(self) -> None:  # X12
+        """Their records can have the usage under the new ids, too."""
+        used = {"tokens": {"input": 900, "output": 9, "cached": 0, "thoughts": 0, "tool": 0, "total": 909}}
+        ask, answer = (
+            {"id": "a", "type": "user", "content": "Go on."},
+            {"type": "gemini", "content": "Yes.", **used},
+        )
+        summary = {"id": "s", "type": "user", "content": [{"text": "<state_snapshot>x</state_snapshot>"}]}
+        decoder = Decoder()
+        fed(decoder, [ask, answer | {"id": "b"}])
+        records = fed(decoder, [{"$set": {"messages": [summary, answer | {"id": "4"}]}}])
+        assert [r for r in records if getattr(r, "usage", None) is not None] == []
+        grown = answer | {"id": "4", "tokens": used["tokens"] | {"output": 12}}
+        (report,) = of(UsageReport, fed(decoder, [grown]))
+        assert report.call_key == "b"
+
     def test_with_a_summary_behind_the_first_message_keep_it_there(self) -> None:
         """The agent sends its own first message before the summary."""
         first = {"id": "f", "type": "user", "content": [{"text": "<session_context>x</session_context>"}]}
