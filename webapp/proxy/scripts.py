@@ -292,7 +292,7 @@ class Scripts:
                 continue
             name, tail = script.get("session", ""), script.get("tail", "")
             names[name] = None
-            if script.get("unnamed"):
+            if script["rows"]:
                 followed[name] = last_of(script["rows"])
             if tail and places.get(tail, -1) > best:
                 best, found = places[tail], name

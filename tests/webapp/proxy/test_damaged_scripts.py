@@ -38,7 +38,6 @@ BY_ROWS = {
     "rows": ROWS,
     "edits": {f"row {KEYS.index(key)}": edit for key, edit in EDITS.items()},
     "tail": "",
-    "unnamed": True,
 }
 
 

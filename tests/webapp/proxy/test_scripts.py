@@ -46,7 +46,7 @@ def write_script(name: str, version: str, dropped: str, tail: str = "") -> None:
     hints.write(name, hints.EDITS, {**script, "tail": tail}, folder)
 
 
-def write_script_by_rows(name: str, version: str, dropped: str, *texts: str, unnamed: bool = False) -> None:
+def write_script_by_rows(name: str, version: str, dropped: str, *texts: str) -> None:
     """Write the script of a followed session, which drops the text `dropped` of its transcript."""
     rows = [
         TranscriptRow.of(Message("assistant" if i % 2 else "user", (Text(text),)), text).to_dict()
@@ -55,7 +55,7 @@ def write_script_by_rows(name: str, version: str, dropped: str, *texts: str, unn
     script = {"version": version, "edits": {dropped: {"drop": True}}, "prunes": True, "session": name}
     folder = hints.proxy_folder()
     Path(folder).mkdir(exist_ok=True)
-    hints.write(name, hints.EDITS, {**script, "rows": rows, "unnamed": unnamed}, folder)
+    hints.write(name, hints.EDITS, {**script, "rows": rows}, folder)
 
 
 class Reader:
@@ -205,8 +205,8 @@ class TestAScriptByRows:
     def test_is_found_without_a_name(self, reader: Reader) -> None:  # X13
         """By texts that say which conversation they are of, or by what took effect in it."""
         texts = [f"{n} is a text of this conversation" for n in "abcde"]
-        write_script_by_rows("other", "v0", "b", unnamed=True)
-        write_script_by_rows("s", "v1", texts[1], *texts, unnamed=True)
+        write_script_by_rows("other", "v0", "b")
+        write_script_by_rows("s", "v1", texts[1], *texts)
         assert reader.scripts.apply("", body("a", "b", "c", "d", "e")).session == ""
         assert reader.scripts.apply("", body(*texts)).session == "s"
         later = reader.scripts.apply("", body(*texts, *texts))

@@ -11,7 +11,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from scoring.messages import Message, is_reasoning_only
@@ -175,8 +175,9 @@ def matched(rows: Sequence[TranscriptRow], contents: RequestContents) -> dict[st
 
 
 def last_of(rows: Sequence[TranscriptRow]) -> Sequence[TranscriptRow]:
-    """Return the last rows that can be found in a request."""
-    return [row for row in rows if row.role != "system" and (row.text or row.parts)][-LAST_ROWS:]
+    """Return the last rows that can be found in a request, the newest first."""
+    found = (row for row in reversed(rows) if row.role != "system" and (row.text or row.parts))
+    return [*islice(found, LAST_ROWS)]
 
 
 def edits_in(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from webapp.agents import AGENTS
 from webapp.agents.hook_runtime import hints
 from webapp.agents.view import ViewRow
 from webapp.events import (
@@ -83,8 +82,6 @@ class ProxyScripts:
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         at = list(session.operations_version)
         about = {"prunes": state.prunes, "session": name, "tail": tail, "at": at}
-        if not is_own and AGENTS[row.source].call_headers is None:
-            about["unnamed"] = True
         if hints.write(name, hints.EDITS, {**script, **about}, folder):
             self._written[session_id] = written
 

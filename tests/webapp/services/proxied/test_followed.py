@@ -357,11 +357,11 @@ def is_written_at(operations: list[int]) -> bool:
     return bool(script().get("at") == operations)
 
 
-def sent(items: list[Any], wire_format: str = "anthropic") -> Any:
+def sent(items: list[Any], wire_format: str = "anthropic", name: str = f"proxy-{NAME}") -> Any:
     """Return the list that the proxy sends instead of this one."""
     protocol = next(one for one in PROTOCOLS if one.format == wire_format)
     data = json.dumps({"model": "m", protocol.list_name: items}).encode()
-    outcome = Scripts().apply(f"proxy-{NAME}", Body.read(data, protocol))
+    outcome = Scripts().apply(name, Body.read(data, protocol))
     assert outcome.reason == ""
     return json.loads(outcome.data or data)[protocol.list_name]
 
@@ -436,6 +436,16 @@ class TestSentPruned:
         drop_calls(client)
         until(lambda: script().get("edits"))
         assert sent([*LATER, GO_ON]) == [FIRST, LATER[3], GO_ON]
+
+    def test_applies_it_to_calls_without_a_name(self, app: App, client: Client) -> None:  # X13
+        """Older versions and other clients of an agent can leave out the headers that name the session."""
+        follow(app)
+        app.environment.clock = lambda: int(NOW.timestamp() * 1000)
+        assert take(client, LATER, "msg_3", session="")["session_id"] == NAME
+        client.patch(f"/api/sessions/{NAME}", json={"proxy_prunes": True})
+        drop_calls(client)
+        until(lambda: script().get("edits"))
+        assert sent([*LATER, GO_ON], name="") == [FIRST, LATER[3], GO_ON]
 
     def test_drops_the_last_answer(self, app: App, client: Client) -> None:  # X13
         """It is not in the last call, and was written down before the prune."""
