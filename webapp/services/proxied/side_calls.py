@@ -6,7 +6,7 @@ user's words of the session, which was used lately. It can come before the first
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from scoring.messages import REMINDER, Text
@@ -46,7 +46,7 @@ class SideCalls:
         asked, best, most = _said(read), None, 0
         for row in self._recent(read.user):
             is_session = row.deleted_at is None and not Session.of(self._environment, row).state.proxy.aside
-            quoted = _quoted(asked, self._words_of(row)) if is_session else 0
+            quoted = _quoted(asked, _texts(self._words_of(row))) if is_session else 0
             if quoted > most:
                 best, most = row, quoted
         return best
@@ -62,12 +62,15 @@ class SideCalls:
         """List side calls that wait for their session below the one that this call is of, if they quote its words."""
         if Session.of(self._environment, row).state.proxy.aside:
             return
-        words = _said(read)
+        words: set[str] | None = None  # of a long history, so that they are prepared once, and only if needed
         for one in self._recent(read.user):
             if one.source != PROXY or one.parent_id is not None or one.id == row.id:
                 continue
             state = Session.of(self._environment, one).state
-            if state.proxy.aside and state.answers <= 1 and _quoted(self._words_of(one), words):
+            if not state.proxy.aside or state.answers > 1:
+                continue
+            words = words if words is not None else _texts(_said(read))
+            if _quoted(self._words_of(one), words):
                 self.list_below(row.id, one)
                 self._environment.bus.publish(SessionUpdated(one.id))
 
@@ -106,11 +109,16 @@ def _said(read: ReadCall) -> list[list[str]]:
     return [texts_of(item.get("content")) for item in own]
 
 
-def _quoted(said: Sequence[Sequence[str]], words: Sequence[Sequence[str]]) -> int:
-    """Return how many characters of a session's words the last message of a call quotes, beside other words."""
+def _texts(words: Sequence[Sequence[str]]) -> set[str]:
+    """Return the texts of messages as they are compared."""
+    return {_unindented(text) for message in words for text in message}
+
+
+def _quoted(said: Sequence[Sequence[str]], texts: Collection[str]) -> int:
+    """Return how many characters of a session's texts the last message of a call quotes, beside other words."""
     asked = _unindented("\n".join(said[-1])) if said else ""
     lines, count = f"\n{asked}\n", 0
-    for text in {_unindented(text) for message in words for text in message}:
+    for text in texts:
         is_line = f"\n{text}\n" in lines or f": {text}\n" in lines
         is_there = is_line or (len(text) >= TELLING_CHARS and text in asked)
         if len(text) >= SHORTEST and is_there and (text != asked or len(said) > 1):
