@@ -4,8 +4,9 @@ A program that opens its database while another one rebuilds the index of the wr
 ("database is locked"), and some agents do not wait. So that index is opened read-only: SQLite uses it while a program
 has the database open, and else makes one of its own in memory. Only for a log without an index is one made on disk.
 
-A database whose log is missing, a link to elsewhere, or empty and without an index is opened as immutable, so that
-SQLite creates nothing and reads no other file. Pipes are refused, because SQLite would wait for their other end.
+A database whose log is missing, a link to elsewhere, only a header, or empty and without an index is opened as
+immutable, so that SQLite creates nothing and reads no other file. Pipes are refused, because SQLite would wait for
+their other end.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from webapp.agents.reading.finding import leads_out
 
 _BUSY_SECONDS = 2.0
 _RETRY_SECONDS = 0.01
+# In bytes. SQLite waits ten seconds for a log of only a header, as a killed program leaves it, and then gives up.
+_LOG_HEADER = 32
 # Another program rebuilds the index of the log, or is about to. SQLite itself does not wait for that.
 _REBUILT = frozenset({sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_CANTINIT})
 
@@ -106,7 +109,7 @@ def _way(database: Path) -> str:
     """Return the parameters to open a database with, by the files beside it. Raises OSError if one is a pipe."""
     sizes = {end: _size(database.with_name(database.name + end)) for end in ("", "-wal", "-shm", "-journal")}
     log = database.with_name(database.name + "-wal")
-    if sizes["-wal"] is None or leads_out(log, log.parent):
+    if sizes["-wal"] in (None, _LOG_HEADER) or leads_out(log, log.parent):
         return "&immutable=1"
     if sizes["-shm"] is not None:
         return "&readonly_shm=1"

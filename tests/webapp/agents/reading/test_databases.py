@@ -152,6 +152,13 @@ class TestALog:
         assert _ids(killed) == "abcd"
         assert _contents(killed.parent) == before
 
+    @pytest.mark.parametrize("size", [0, 20, 32, 40])
+    def test_is_read_if_it_was_only_begun(self, killed: Path, size: int) -> None:
+        """A program can be killed before it writes the first change."""
+        log = Path(f"{killed}-wal")
+        log.write_bytes(log.read_bytes()[:size])
+        assert _ids(killed) == "abc"
+
     def test_is_read_without_an_index(self, killed: Path) -> None:
         """A copy of a database and its log can come without it."""
         Path(f"{killed}-shm").unlink()
