@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from scoring.messages import Message, message_to_dict
+from scoring.messages import REMINDER, Message, message_to_dict
 from webapp.agents.reading.rows import digest, dumps
 from webapp.agents.records import Entry, EntryKind, Record, Rewind, Usage, UsageReport
 
@@ -81,7 +81,10 @@ class History:
             yield UsageReport(usage, at, record_id, model, "", end)
 
     def same(self, said: Sequence[tuple[str, Message]]) -> dict[str, str]:
-        """Return the live names of messages that a whole list has under new names; of equal ones, the last."""
+        """Return the live names of messages that a whole list has under new names; of equal ones, the last.
+
+        After a message that is new and not the agent's own, all are new: the user says the same again.
+        """
         listed = {name for name, _ in said}
         live = [name for name in self.live if name not in listed]
         found = dict[str, str]()
@@ -91,6 +94,9 @@ class History:
             if not self.knows(name) and (place := next(places, None)) is not None:
                 found[name] = live[place]
                 del live[place:]
+        for n, (name, message) in enumerate(said):
+            if name not in found and not self.knows(name) and message.name != REMINDER:
+                return {old: found[old] for old, _ in said[:n] if old in found}
         return found
 
     def _entry(self, name: str, made: Entry, raw: bytes | None) -> Iterator[Entry]:

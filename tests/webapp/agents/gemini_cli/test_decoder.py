@@ -224,6 +224,22 @@ class TestHistories:
         assert isinstance(rewind, Rewind)
         assert rewind.live == ("f", "s", "t", "c")
 
+    def test_can_say_the_same_again_after_something_else(self) -> None:  # X12
+        """The order of the list counts, so this is a new message."""
+        start, go, one = (
+            {"id": name, "type": kind, "content": text}
+            for name, kind, text in (
+                ("a", "user", "Start."),
+                ("b", "user", "Go on."),
+                ("c", "gemini", "One."),
+            )
+        )
+        decoder = Decoder()
+        fed(decoder, [start, go, one])
+        written = [start, one | {"id": "d", "content": "Two."}, go | {"id": "e"}]
+        records = fed(decoder, [{"$set": {"messages": written}}])
+        assert [entry.source_id for entry in of(Entry, records)] == ["d", "e"]
+
     def test_with_a_new_summary_count_the_calls_of_kept_messages_once(self) -> None:  # X12
         """Their records can have the usage under the new ids, too."""
         used = {"tokens": {"input": 900, "output": 9, "cached": 0, "thoughts": 0, "tool": 0, "total": 909}}
