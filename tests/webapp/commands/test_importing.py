@@ -123,11 +123,11 @@ class TestImporting:
         store.close()
 
     def test_of_a_folder_leaves_out_what_another_file_continues(self, run: Run, chat: Path) -> None:  # X12
-        """A session that was reverted is in several files; the newest one contains it."""
+        """A session that was reverted is in several files; the newest one contains it, with what was reverted."""
         rollouts = Rollouts(chat.parent)
         first = rollouts.write(OWN, [*turn("One.", 1), *turn("Two.", 2)])
         rollouts.write(f"{OWN}_{SECOND}", turn("Other.", 2), history_base=up_to(first, 4))
-        assert f"{OWN}  4 messages added" in run("import", rollouts.root).out
+        assert f"{OWN}  6 messages added" in run("import", rollouts.root).out
 
     def test_accepts_empty_files_in_a_folder(self, run: Run, chat: Path) -> None:
         """Files without messages are reported, but are no failure."""
