@@ -45,8 +45,6 @@ KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
 # A page of a test is gone before code that Chromium optimises for it has paid; without, pages take up to a fourteenth
 # less processor time. What the code does is the same.
 UNOPTIMISED = "--js-flags=--no-opt --no-maglev"
-# A new tab takes the process of the tab before, which has compiled our scripts: a quarter of the time of its test.
-ONE_PROCESS = "--renderer-process-limit=1"
 
 # No limit on time, so that a busy machine fails nothing, and the same examples in every run, so that a failure comes
 # from the change under test. `make fuzz` tries other examples, and five times as many.
@@ -300,5 +298,5 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     """Playwright's launch arguments, with the Chromium that this machine has and the flags it needs here."""
     found = browser.named_or_system()
     given = browser_type_launch_args.get("args", [])
-    arguments = [*given, *browser.launch_arguments(), UNOPTIMISED, ONE_PROCESS]
+    arguments = [*given, *browser.launch_arguments(), UNOPTIMISED]
     return {**browser_type_launch_args, "args": arguments, **({"executable_path": found} if found else {})}
