@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import Any
 
 from scoring.messages import Message, is_reasoning_only
 from webapp.services.context.edits import Edit, EditedRow, edits_by_key
-from webapp.services.proxied.call_ids import calls_of, results_of
+from webapp.services.proxied.call_ids import calls_of, objects_in, results_of
 from webapp.services.proxied.keys import NO_KEY, answer_kind
 
 # Texts shorter than this say nothing about which conversation they are of.
@@ -32,7 +32,8 @@ class TranscriptRow:
     """A row of a transcript, with all by which it is found in a request: its calls and results, and its text.
 
     `text` is a digest, "" for none. `is_telling` says that it is long enough to identify a conversation, `is_thought`
-    that the row has only reasoning, which is found by its place.
+    that the row has only reasoning, which is found by its place. `outputs` are digests of the results that are as long,
+    with their calls.
     """
 
     id: str
@@ -41,6 +42,7 @@ class TranscriptRow:
     text: str = ""
     is_telling: bool = False
     is_thought: bool = False
+    outputs: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, message: Message, id: str = "") -> TranscriptRow:
@@ -56,6 +58,11 @@ class TranscriptRow:
             text=_digest(text) if text else "",
             is_telling=len(text) >= TELLING_CHARS,
             is_thought=is_reasoning_only(message),
+            outputs=tuple(
+                (one.call_id, _digest(said))
+                for one in message.results
+                if len(said := one.text.strip()) >= TELLING_CHARS
+            ),
         )
 
     @classmethod
@@ -63,10 +70,16 @@ class TranscriptRow:
         """Return the row that `to_dict` wrote. Raises TypeError or ValueError for any other value."""
         fields = {**value}
         parts = tuple((call, bool(is_result)) for call, is_result in fields.pop("parts", ()))
-        row = cls(**fields, parts=parts)
-        if not all(
-            isinstance(one, str) for one in (row.id, row.role, row.text, *(call for call, _ in parts))
-        ):
+        outputs = tuple((call, digest) for call, digest in fields.pop("outputs", ()))
+        row = cls(**fields, parts=parts, outputs=outputs)
+        names = (
+            row.id,
+            row.role,
+            row.text,
+            *(call for call, _ in parts),
+            *(one for pair in outputs for one in pair),
+        )
+        if not all(isinstance(one, str) for one in names):
             raise TypeError("a row of its transcript is not as the server writes it")
         return row
 
@@ -84,6 +97,8 @@ class RequestContents:
     texts: Mapping[tuple[bool, str], Sequence[int]]
     """By digest, in order; with True for a text of the assistant."""
     reasoning: frozenset[int]
+    outputs: frozenset[tuple[str, str]]
+    """Calls with digests of their results."""
 
     @classmethod
     def of(cls, items: Sequence[Any]) -> RequestContents:
@@ -99,7 +114,8 @@ class RequestContents:
             for text in _texts(item):
                 texts.setdefault((is_answer, _digest(text)), []).append(i)
         reasoning = frozenset(i for i, item in enumerate(items) if answer_kind(item) == "reasoning")
-        return cls(call_parts, texts, reasoning)
+        outputs = frozenset((call, _digest(text)) for item in items for call, text in _outputs(item))
+        return cls(call_parts, texts, reasoning, outputs)
 
     def parts_of(self, row: TranscriptRow) -> list[Sequence[int]]:
         """Return the places of each call and result of a row that is there; some providers repeat their ids."""
@@ -138,11 +154,15 @@ class RequestContents:
     def continues(self, last: Iterable[TranscriptRow], *, named: bool = False) -> bool:
         """Return whether a request goes on from the last rows of a transcript.
 
-        One of their calls is in it, or two of their texts; without the session's name two telling ones, by both roles.
+        One of their calls is in it, or two of their texts. Without the session's name these are telling ones, by both
+        roles, and a call has the same result: some providers give the same ids in each conversation.
         """
         here = [row for row in last if self.has(row)]
         texts = {row.text if named else row.role for row in here if row.text and (named or row.is_telling)}
-        return len(texts) > 1 or any(map(self.parts_of, here))
+        has_calls = any(
+            self.parts_of(row) if named else self.outputs.intersection(row.outputs) for row in here
+        )
+        return len(texts) > 1 or has_calls
 
 
 def matched(rows: Sequence[TranscriptRow], contents: RequestContents) -> dict[str, tuple[int, ...]]:
@@ -223,6 +243,16 @@ def _call_parts(item: Mapping[str, Any]) -> list[CallPart]:
         *((call, False) for call in calls_of(item)),
         *((call, True) for call in results_of(item)),
     ]
+
+
+def _outputs(item: Any) -> Iterator[tuple[str, str]]:
+    """Yield the calls whose results are in an item, each with its texts."""
+    if not (results := results_of(item)):
+        return
+    blocks = [block for block in objects_in(item, "content") if block.get("type") == "tool_result"]
+    contents = [block.get("content") for block in blocks] or [item.get("output", item.get("content"))]
+    for call, content in zip(results, contents, strict=False):
+        yield from ((call, text) for text in _texts({"content": content}))
 
 
 def _texts(item: Mapping[str, Any]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -194,4 +195,30 @@ class TestContinues:
         assert not other.continues(rows)
         assert not other.continues(rows, named=True)
         own = {"role": "assistant", "content": [words, {**call, "id": "c1"}]}
-        assert RequestContents.of([MORE, own]).continues(rows)
+        assert RequestContents.of([MORE, own]).continues(rows, named=True)
+
+    @pytest.mark.parametrize(
+        "item",
+        [
+            lambda said: {"type": "function_call_output", "call_id": "call_0", "output": said},
+            lambda said: {"role": "tool", "tool_call_id": "call_0", "content": said},
+            lambda said: {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "call_0",
+                        "content": [{"type": "text", "text": said}],
+                    }
+                ],
+            },
+        ],
+    )
+    def test_needs_the_result_of_the_call(self, item: Callable[[str], dict[str, Any]]) -> None:  # X13
+        """Some providers give the same ids in each conversation; with the session's name the id is enough."""
+        said = "three of the forty tests fail"
+        rows = [row("result", "tool", ToolResult("call_0", said))]
+        assert RequestContents.of([item(said)]).continues(rows)
+        other = RequestContents.of([item("all of the forty tests pass")])
+        assert not other.continues(rows)
+        assert other.continues(rows, named=True)
