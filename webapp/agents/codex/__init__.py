@@ -3,7 +3,7 @@
 import re
 
 from webapp.agents.agent import Agent, CallHeaders, FileImport, Transcripts
-from webapp.agents.codex import files, items, reader, reverts, transcript
+from webapp.agents.codex import earlier_rollouts, files, items, reader, transcript
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.hooks import hooks_integration
 from webapp.agents.reading import packed
@@ -24,7 +24,7 @@ AGENT = Agent(
         match_score=items.match_score,
         origin=files.origin,
         decode=lambda content, file=None: decode(content, Decoder(file)),
-        replaced=reverts.replaced,
+        replaced=earlier_rollouts.replaced,
     ),
     transcripts=Transcripts(
         write=transcript.write,

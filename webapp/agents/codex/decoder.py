@@ -8,9 +8,9 @@ that wrote the summary, whose usage is in a `token_usage_record` before it, and 
 
 A fork or sub-agent begins with its parent's context: with a copy of its rows (all until the one that a newer version's
 first row names by its number, else until a turn whose id, a UUID with a time in it, is not older than the session
-itself), or, in newer versions, with rows of the parent's rollout (`reverts`). Of these, the messages that are sent are
-its own, too; usage and what had left the context are not. A reverted session begins with rows of its earlier rollouts,
-of which those behind the revert have left the context.
+itself), or, in newer versions, with rows of the parent's rollout (`earlier_rollouts`). Of these, the messages that are
+sent are its own, too; usage and what had left the context are not. A reverted session begins with rows of its earlier
+rollouts, of which those behind the revert have left the context.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from scoring.messages import REMINDER, Message, Text
 from webapp.agents.codex import files
+from webapp.agents.codex.earlier_rollouts import Segment, beginning_of, earlier_rollouts, lines_in
 from webapp.agents.codex.items import (
     COMPACTION_ITEMS,
     Items,
@@ -30,7 +31,6 @@ from webapp.agents.codex.items import (
     is_empty,
     unread,
 )
-from webapp.agents.codex.reverts import Segment, beginning_of, earlier_rollouts, lines_in
 from webapp.agents.codex.truncation import Budget, row_budget, truncated, turn_budget
 from webapp.agents.codex.turns import SUMMARY_START, Turns, rolled_back, turns_of
 from webapp.agents.reading.finding import reason_of

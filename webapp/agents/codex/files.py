@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
+from webapp.agents.codex.earlier_rollouts import FOLDERS, ids_in, replaced
 from webapp.agents.codex.names import INDEX, name_of
-from webapp.agents.codex.reverts import FOLDERS, ids_in, replaced
 from webapp.agents.reading import packed
 from webapp.agents.reading.finding import UUID, first_row, folder_of, list_files, read_head, transcripts_below
 from webapp.agents.reading.rows import object_of, optional, text_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from webapp.agents.codex.reverts import FOLDERS
+from webapp.agents.codex.earlier_rollouts import FOLDERS
 from webapp.agents.reading.finding import read_file
 from webapp.agents.reading.readers import look_of
 from webapp.agents.reading.rows import object_of, parse, short_title, text_of

@@ -13,8 +13,8 @@ from typing import Any
 
 from scoring.formats import encode
 from scoring.messages import Message
+from webapp.agents.codex.earlier_rollouts import beginning_of
 from webapp.agents.codex.items import SUMMARY_PREFIX
-from webapp.agents.codex.reverts import beginning_of
 from webapp.agents.reading.finding import open_file
 from webapp.agents.reading.rows import object_of, parse
 from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary, json_lines

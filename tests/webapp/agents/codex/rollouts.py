@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from webapp.agents.codex import files
-from webapp.agents.codex.reverts import ids_in
+from webapp.agents.codex.earlier_rollouts import ids_in
 from webapp.agents.records import TranscriptFile
 
 OWN, SECOND, THIRD = (f"019b7e0{n}-0000-7000-8000-00000000000{n}" for n in (1, 2, 3))

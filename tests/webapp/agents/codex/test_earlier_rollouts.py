@@ -11,7 +11,7 @@ from tests.webapp.agents.codex.rollouts import FORK, OWN, SECOND, THIRD, Rollout
 from tests.webapp.agents.samples import decoded, facts, of, said
 from webapp.agents.codex import files
 from webapp.agents.codex.decoder import Decoder
-from webapp.agents.codex.reverts import ids_in, replaced
+from webapp.agents.codex.earlier_rollouts import ids_in, replaced
 from webapp.agents.records import Entry, Meta, Problem, Rewind, UsageReport
 
 if sys.version_info >= (3, 14):
