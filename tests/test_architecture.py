@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.shared import ROOT
 from tests.sources import Arrow, Module, arrows, is_within, read_modules
 
 FACTS = ("webapp.events", "webapp.errors", "webapp.config")
@@ -189,6 +190,17 @@ def reaching_in(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
         )
 
 
+def page_arrows(static: Path) -> Iterator[tuple[str, str]]:
+    """Yield the imports among the pages' modules, also those made when a part is first shown, as relative paths."""
+    for file in sorted(static.rglob("*.js")):
+        code = re.sub(
+            r"/\*.*?\*/|^\s*//[^\n]*", "", file.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+        )
+        for name in re.findall(r"""(?:\bfrom |\bimport |\bimport\()"(\.[^"]+)\"""", code):
+            target = (file.parent / name).resolve()
+            yield file.relative_to(static).as_posix(), target.relative_to(static.resolve()).as_posix()
+
+
 def made_up(**sources: str) -> dict[str, Module]:
     """Return modules from name -> text, with `__` for the dot of a name."""
     named = {name.replace("__", "."): text for name, text in sources.items()}
@@ -225,6 +237,17 @@ class TestOurImports:
             (room_of(package, arrow.source.name), room_of(package, arrow.target)) for arrow in arrows(modules)
         ]
         found = cycles((a, b) for a, b in rooms if a and b and a != b)
+        assert not found, "\n" + "\n".join(found)
+
+
+class TestThePages:
+    """The imports of the pages' modules."""
+
+    def test_form_no_cycle(self) -> None:
+        """No module imports itself through others, not even later."""
+        pairs = list(page_arrows(ROOT / "static"))
+        assert ("shared/problem.js", "shared/token-form.js") in pairs  # this one later
+        found = cycles(pairs)
         assert not found, "\n" + "\n".join(found)
 
 

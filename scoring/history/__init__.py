@@ -23,6 +23,7 @@ from scoring.history.cues import (
 )
 from scoring.history.cues.calls import LOOK, PLANS, RUN, CallCue, cue_of_call
 from scoring.history.cues.file_names import own_name, own_path, same_files
+from scoring.history.cues.places import OTHER_SHELL, UNKNOWN
 from scoring.history.features import (
     Features,
     analyse,
@@ -34,7 +35,6 @@ from scoring.history.features import (
 )
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
 from scoring.history.mentions import Mentions
-from scoring.history.places import OTHER_SHELL, UNKNOWN
 from scoring.history.task_recognition import TaskCounts, names_file, recognise, settings_for, task_type_of
 from scoring.history.tool_traces import (
     FAILED,

@@ -2,9 +2,9 @@
 
 They depend on no other message and are stored as text: one line for each call, then one for each result, in order. The
 line of a result has a digest of the output, its length, and its length when shortened. A file is identified by its
-place (`scoring.history.places`) and its path as the agent wrote it, normalised, and joined to the folder that the call
-names. Only tools known to return the text of one file count as reading it; a tool that is not recognised supersedes
-nothing.
+place (`scoring.history.cues.places`) and its path as the agent wrote it, normalised, and joined to the folder that the
+call names. Only tools known to return the text of one file count as reading it; a tool that is not recognised
+supersedes nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from scoring.history.places import (
+from scoring.history.cues.places import (
     FOLDER_KEYS,
     PATH,
     QUOTES,

@@ -2,8 +2,7 @@
 //
 // A field for the token that the server asks for. It opens the same address with the token, which the server
 // takes out of the address if it is valid.
-import { CoppiceElement } from "./element.js";
-import { html } from "./html.js";
+import { html, render } from "./html.js";
 
 /** The form on a page with this query. @param {string} search */
 export function tokenForm(search) {
@@ -20,9 +19,9 @@ export function tokenForm(search) {
   </form>`;
 }
 
-class TokenForm extends CoppiceElement {
-  template() {
-    return tokenForm(location.search);
+class TokenForm extends HTMLElement {
+  connectedCallback() {
+    render(tokenForm(location.search), this);
   }
 }
 

@@ -22,7 +22,7 @@ from scoring.history.cues.calls import (
     edit_of,
     replacements_in,
 )
-from scoring.history.places import entered, named_place_of, plain_path
+from scoring.history.cues.places import entered, named_place_of, plain_path
 from scoring.summary import PATH_KEYS, first_string
 
 SEPARATOR = "\t"  # between the place of a file and its path; a file without it is in no named place

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.history.cues.places import place_of
 from scoring.history.features import Features, analyse
-from scoring.history.places import place_of
 from scoring.history.tool_traces import LEAST_CHARS, MOVE, READ, WRITE, Output, Touch, acts_of, read
 from scoring.messages import Media, Message, ToolCall, ToolResult, message
 from scoring.settings import lexicon_of

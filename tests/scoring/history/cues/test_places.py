@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.history.places import OTHER_SHELL, UNKNOWN, adds_to_file, moves_of, place_of
+from scoring.history.cues.places import OTHER_SHELL, UNKNOWN, adds_to_file, moves_of, place_of
 from scoring.summary import COMMAND_KEYS
 
 
