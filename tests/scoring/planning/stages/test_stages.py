@@ -190,7 +190,8 @@ class TestEveryPlan:
         assert plan.over_budget or plan.tokens_after <= plan.max_tokens
         for position in plan.shortened:
             shortening = plan.shortenings[position]
-            marked_alone = shortening.changed and not shortening.rows  # counts as whole until the text is made
+            # One in which lines are only marked counts as whole until its text is made.
+            marked_alone = shortening.changed and not shortening.rows
             assert shortening.tokens < history.tokens[position] + bool(marked_alone)
             assert not plan.reason(position).startswith("dropped")
 
