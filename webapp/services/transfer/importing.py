@@ -122,7 +122,7 @@ class Importing:
         """Append what a file `name` says to its session, which is created with `path` and `model` if it is missing.
 
         Raises:
-            Malformed: none of its messages can be read.
+            Malformed: none of its messages can be read, and the session has none yet.
         """
         records = self._asked(file.session_id, said)
         with self._removed_if_empty(file.session_id):
@@ -131,7 +131,7 @@ class Importing:
                 agent_type=file.agent_type, model=model,
             )  # fmt: skip
             added = self._ingest.append_records(file.session_id, records, whole_file=True, file=name)
-            if added.skipped and not (added.nos or added.known):
+            if added.skipped and self._store.sessions.get(file.session_id).next_no == 1:
                 label = AGENTS[file.source].label
                 raise Malformed(f"nothing in it can be read as a session of {label}: {added.problems[0]}")
             return added
@@ -151,7 +151,7 @@ class Importing:
     def _remove_empty(self, session_id: str, marker_at: int | None) -> None:
         with self._environment.lock(session_id), self._store.write(session_id):
             row = self._store.sessions.get(session_id)
-            if row.next_seq:
+            if row.next_no > 1:
                 return
             self._store.sessions.remove(row, marker_at)
         self._environment.bus.publish(SessionDeleted(session_id))

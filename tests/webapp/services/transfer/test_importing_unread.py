@@ -10,11 +10,12 @@ import pytest
 
 from tests.webapp.agents.opencode.layouts import TREE
 from tests.webapp.agents.samples import of, samples_of
-from tests.webapp.services.transfer.rows import lines
+from tests.webapp.services.transfer.rows import claude_row, lines
 from webapp.agents import AGENTS
 from webapp.agents.reading.content import Content
 from webapp.agents.records import Unknown
 from webapp.app import App
+from webapp.errors import Malformed
 
 ODD = "hologram"
 TREES = "opencode"  # its samples are trees; a single file is an export
@@ -68,3 +69,26 @@ class TestUnreadRows:
         session = app.sessions.get("ses_1")
         assert session.unknown >= 1
         assert f"not read: part {ODD}" in session.notes
+
+
+class TestNoMessage:
+    """Files of which a compaction can be read, and no message."""
+
+    FILE = (
+        lines({"type": "system", "subtype": "compact_boundary", "uuid": "c", "sessionId": "s1"})
+        + b'{"type":"user",\n'
+    )
+
+    def test_are_refused_without_a_session(self, app: App) -> None:
+        """A session without a message would stay in the list for no use."""
+        with pytest.raises(Malformed, match="nothing in it can be read"):
+            app.importing.import_file("s1.jsonl", self.FILE, "claude-code")
+        assert app.sessions.list() == []
+
+    def test_add_what_can_be_read_to_a_session(self, app: App) -> None:
+        """An import that added something is not refused, and neither is a repetition of it."""
+        app.importing.import_file("s1.jsonl", lines(claude_row()), "claude-code")
+        for _ in range(2):
+            [imported] = app.importing.import_file("s1.jsonl", self.FILE, "claude-code")
+            assert (imported.added, imported.known, imported.skipped) == (0, 0, 1)
+            assert imported.problems[0].startswith("line 2: broken JSON")
