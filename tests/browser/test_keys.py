@@ -130,3 +130,23 @@ class TestTabInABoxThatScrolls:
             page.keyboard.press("Shift+Tab")
             expect(buttons.nth(n)).to_be_focused()
             holds(page, WHOLE, ".models-scroll")
+
+
+class TestTabInWhatStaysInView:
+    """The focus in the bar at the top and in the tabs of the panels, on a page that is scrolled."""
+
+    def test_scrolls_nothing(self, page: Page, server: Server) -> None:
+        """The reader's place in the messages is where it was."""
+        open_and_settle(page, f"{server.url}/sessions/{managed(server, 60, tokens=50)}")
+        page.evaluate("scrollTo(0, 1500)")
+        page.locator(".brand").focus()
+        for name in ("Sessions", "Search", "Memory", "Settings", "Keyboard shortcuts", "Theme: system"):
+            page.keyboard.press("Tab")
+            expect(
+                page.locator(".top").get_by_label(name).or_(page.get_by_role("link", name=name))
+            ).to_be_focused()
+            assert (name, page.evaluate("scrollY")) == (name, 1500)
+        page.get_by_role("tab", name="Heaviest").focus()
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_role("tab", name="History")).to_be_focused()
+        assert page.evaluate("scrollY") == 1500
