@@ -132,7 +132,7 @@ class TestTabInABoxThatScrolls:
             holds(page, WHOLE, ".models-scroll")
 
 
-class TestTabInWhatStaysInView:
+class TestTabInABarThatStays:
     """The focus in the bar at the top and in the tabs of the panels, on a page that is scrolled."""
 
     def test_scrolls_nothing(self, page: Page, server: Server) -> None:
