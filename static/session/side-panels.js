@@ -67,12 +67,13 @@ export class SidePanels {
     return this.#page.querySelector("plan-panel");
   }
 
-  /** Shows the panel that was asked for while the page was loading, the one that the address names, or the
-   * one that suits the session. Returns whether a plan was asked for. @param {Tab} suits */
+  /** Shows the panel that was asked for while the page was loading, the one that the address names, or on a
+   * wide page the one that suits the session. Returns whether a plan was asked for. @param {Tab} suits */
   begin(suits) {
     const asked = this.tab === "plan" || location.hash === "#plan";
     if (asked) keepPanel("plan", address.write);
-    this.#first = suits;
+    // A sheet is closed at first: a plan in it would decide unseen which messages the list shows.
+    if (!NARROW.matches) this.#first = suits;
     this.#shown = true;
     const named = namedPanel();
     this.tab ??= named ?? this.#first;

@@ -58,10 +58,11 @@ class TestKeys:
         self, page: Page, server: Server, before: tuple[str, ...]
     ) -> None:
         """On a narrow page Enter prunes only while the sheet with the plan is open."""
-        page.set_viewport_size({"width": 900, "height": 800})
         open_session(page, server, managed(server, 60))
         apply = page.locator("plan-panel [data-act=apply-plan]")
         expect(apply).to_have_text(APPLY)
+        page.set_viewport_size({"width": 900, "height": 800})
+        expect(apply).to_be_hidden()
         pruned: list[str] = []
         intercept(page, "**/prune", lambda route: (pruned.append(route.request.url), route.abort()))
         for key in (*before, "Enter", "p"):

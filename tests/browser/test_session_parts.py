@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.looking import Look
-from tests.browser.session_page import open_followed, row
+from tests.browser.session_page import open_and_settle, open_followed, row
 from tests.browser.waiting import holds, in_place, intercept, until, without_live_connection
 from tests.browser.writing import ClaudeFolder, feed, managed, reading, words
 from tests.servers import Server, running_server
@@ -556,6 +556,15 @@ class TestNarrowScreens:
         empty = page.get_by_text("No messages yet.")
         expect(empty).to_contain_text("a_long_id/messages")
         assert empty.evaluate("text => text.scrollWidth <= text.clientWidth")
+
+    def test_show_the_newest_messages_of_a_session_above_its_target(self, page: Page, server: Server) -> None:
+        """No plan that is not seen chooses what the list shows, so that a live session is seen at work."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        session = managed(server, 60)
+        open_and_settle(page, f"{server.url}/sessions/{session}")
+        feed(server, session, 2, tokens=50, start=60)
+        expect(page.locator(".m-number").first).to_have_text("62")
+        expect(page.get_by_role("button", name=re.compile("^All"))).to_have_attribute("aria-pressed", "true")
 
     def test_show_two_lines_of_a_long_message(self, page: Page, server: Server) -> None:
         """A long text uses the two lines for which its row has room."""
