@@ -315,8 +315,11 @@ class CoppiceSettings extends ReadingElement {
     this.#saving = true;
     this.requestUpdate();
     const sent = this.#edited;
+    const changes = changesOf(sent, this.#doc.settings);
+    // Without the aim that is shown, the server lowers it to a lower target.
+    if ("target_percent" in changes) changes.aim_percent = sent.aim_percent;
     try {
-      const doc = await api.saveSettings(changesOf(sent, this.#doc.settings));
+      const doc = await api.saveSettings(changes);
       const unsaved = changesOf(this.#edited, sent);
       this.#adopt(doc);
       if (Object.keys(unsaved).length > 0) this.#replaceEdited(withChanges(doc.settings, unsaved));

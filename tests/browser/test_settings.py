@@ -160,6 +160,15 @@ class TestWeights:
         expect(page.get_by_text("Settings saved.")).to_be_visible()
         assert server.app.settings.get().settings.target_percent == 70
 
+    def test_change_nothing_that_is_not_shown(self, page: Page, server: Server) -> None:
+        """A target below the aim is refused beside the aim, which the server would otherwise lower, too."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_label("Target", exact=True).fill("50")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_label("Aim", exact=True)).to_be_focused()
+        expect(page.locator("#fault-aim_percent")).to_contain_text("at most the target of 50")
+        assert server.app.settings.get().settings.aim_percent == 60
+
     def test_keep_the_save_bar_free_of_notices(self, page: Page, server: Server) -> None:
         """A notice is shown above the bar with the Save button."""
         page.set_viewport_size({"width": 390, "height": 800})
