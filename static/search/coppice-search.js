@@ -114,7 +114,7 @@ class CoppiceSearch extends ReadingElement {
 
   template() {
     const hits = this.#hits ?? [];
-    const more = this.#next !== null ? ", the best matches of more" : "";
+    const more = this.#next !== null ? ", the best matches; more are below" : "";
     const { q, session, role, tool, since, until } = this.#asked;
     const sessions = sessionOptions(this.#sessions, session, titleOf, [["", "All sessions"]]);
     return html`<div class="page-head">

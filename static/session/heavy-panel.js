@@ -103,7 +103,7 @@ export class HeavyPanel extends ReadingElement {
 
   /** @param {Api.Message[]} messages @param {Api.Heaviest} heaviest */
   #lists(messages, { groups, tokens, certainty }) {
-    const scope = `Shares of the ${tokenText(tokens, certainty)} tokens before a prune.`;
+    const scope = `Shares of the ${tokenText(tokens, certainty)} tokens before the next prune.`;
     return html`<p class="pad small muted scope">${scope}</p>
       ${KINDS.map(([kind, title]) => {
         const some = groups.filter((one) => one.kind === kind);

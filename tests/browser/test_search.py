@@ -139,8 +139,11 @@ class TestSearching:
         managed(server, 130, tokens=5)
         page.goto(f"{server.url}/search?q=message")
         expect(page.locator(".hit")).to_have_count(100)
+        found = page.locator(".toolbar [role=status]")
+        expect(found).to_have_text("100 messages, the best matches; more are below")
         page.get_by_role("button", name="Show more").click()
         expect(page.locator(".hit")).to_have_count(130)
+        expect(found).to_have_text("130 messages")
         expect(page.locator(".hit a").nth(100)).to_be_focused()
         expect(page.get_by_role("button", name="Show more")).to_have_count(0)
 

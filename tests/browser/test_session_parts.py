@@ -407,7 +407,7 @@ class TestTheHeaviest:
         read = page.locator(".heavy li").filter(has=page.get_by_role("button", name="Read", exact=True))
         expect(read).to_contain_text("6 messages")
         expect(
-            page.get_by_text(re.compile(r"^Shares of the ~[\d,]+ tokens before a prune\.$"))
+            page.get_by_text(re.compile(r"^Shares of the ~[\d,]+ tokens before the next prune\.$"))
         ).to_be_visible()
         page.locator(".heavy").get_by_role("button", name="user", exact=True).click()
         expect(page.get_by_label("Role")).to_have_value("user")

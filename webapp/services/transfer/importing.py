@@ -38,7 +38,7 @@ NAMES = ("auto", *IMPORTS, "jsonl", WIRE, *FORMATS)
 *_OTHERS, _LAST = (AGENTS[source].label for source in IMPORTS)
 EXPECTED = (
     f"expected a transcript of {', '.join(_OTHERS)} or {_LAST}, a message list in a provider's format, or an export "
-    "of ours"
+    "of Coppice"
 )
 
 

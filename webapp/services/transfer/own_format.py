@@ -64,7 +64,7 @@ class OwnFormat:
                     return [imported(known, known=int(session["next_no"]) - 1)]
                 row, there = self._keep(session, rows, known, entries)
         except (LookupError, TypeError, ValueError, OverflowError, RefusedRow, AttributeError) as error:
-            raise Malformed(f"{name}: not an export of ours: {error}") from error
+            raise Malformed(f"{name}: not an export of Coppice: {error}") from error
         replaced = known if known is not None and known.id == row.id else None
         if replaced is not None:
             self._histories.forget(replaced.key)

@@ -107,7 +107,7 @@ class TestAnExport:
         """Nothing of it is stored, and other sessions are still listed."""
         changed = copy.deepcopy(records)
         change(of(changed, kind))
-        with pytest.raises(Malformed, match="not an export of ours"):
+        with pytest.raises(Malformed, match="not an export of Coppice"):
             imported(app, changed)
         assert [s.id for s in app.sessions.list()] == ["good"]
 
