@@ -9,7 +9,7 @@ import {
   tokens,
   withPictures,
 } from "../shared/format.js";
-import { html, unlessSame, withCode } from "../shared/html.js";
+import { html, nothing, unlessSame, withCode } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { plainText, signalColour, signalSwatch } from "../shared/parts.js";
 import { problem } from "../shared/problem.js";
@@ -36,9 +36,11 @@ export const scoreNumber = ({ score }) =>
 export function fateLine({ fate, reason }) {
   if (fate === "pending") return html`<span class="fate sub" data-fate=${fate} aria-hidden="true">…</span>`;
   const name = FATE_ICONS[fate];
-  const why = reason && html` · ${withCode(plainReason(reason))}`;
+  const said = plainReason(reason);
+  const why = said && html` · ${withCode(said)}`;
   const shape = name && icon(name, fate === "protected" ? "protected" : undefined);
-  return html`<span class="fate sub" data-fate=${fate}>${shape}<b>${fateName(fate)}</b>${why}</span>`;
+  return html`<span class="fate sub" data-fate=${fate} title=${said || nothing}
+    >${shape}<b>${fateName(fate)}</b>${why}</span>`;
 }
 
 /** A message in one line, monospaced if a machine wrote it. @param {Api.Message} message */

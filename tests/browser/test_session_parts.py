@@ -585,6 +585,21 @@ class TestNarrowScreens:
             - row.querySelector('.m-tokens small').getBoundingClientRect().bottom"""
         assert shortened.evaluate(gap) >= 0
 
+    def test_show_the_whole_reason_in_an_open_row(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:
+        """A reason that its line cuts takes two lines once the row is open, within the row."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        open_above_target(page, server, folder)
+        shortened = page.locator('.msg[data-fate="shortened"]').first
+        fate = shortened.locator(".fate")
+        assert fate.evaluate("fate => fate.scrollWidth > fate.clientWidth")
+        shortened.locator(".m-open").click()
+        expect(page.locator(".msg-detail .parts")).to_be_visible()
+        assert fate.evaluate("fate => fate.scrollWidth <= fate.clientWidth")
+        below = "row => row.getBoundingClientRect().bottom - row.querySelector('.fate').getBoundingClientRect().bottom"
+        assert shortened.evaluate(below) > 0
+
 
 @pytest.fixture(scope="class")
 def touched(browser: Browser) -> Iterator[Page]:

@@ -33,6 +33,11 @@ describe("a row", () => {
     const line = markup(fateLine({ fate: "goes", reason: "dropped: score 23 below the cut at 41" }));
     assert.match(line, /<b>goes<\/b> · score 23 below the cut at 41/);
   });
+  it("holds a reason that is cut whole in its tooltip", () => {
+    const line = markup(fateLine({ fate: "kept", reason: "kept: the last statement" }));
+    assert.match(line, /title="the last statement"/);
+    assert.doesNotMatch(markup(fateLine({ fate: "kept", reason: null })), /title/);
+  });
   it("shows quoted names of a reason as code", () => {
     const line = markup(
       fateLine({
