@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.session_page import open_and_settle
 from tests.browser.waiting import holds
-from tests.browser.writing import managed
+from tests.browser.writing import feed, managed
 from tests.servers import Server
 
 # The place of the element with the focus on the page, and whether it is in the bar at the top.
@@ -133,11 +133,12 @@ class TestTabInABoxThatScrolls:
 
 
 class TestTabInABarThatStays:
-    """The focus in the bar at the top and in the tabs of the panels, on a page that is scrolled."""
+    """The focus in the bar at the top, in the tabs and on the pill of new messages, on a page that is scrolled."""
 
     def test_scrolls_nothing(self, page: Page, server: Server) -> None:
         """The reader's place in the messages is where it was."""
-        open_and_settle(page, f"{server.url}/sessions/{managed(server, 60, tokens=50)}")
+        session = managed(server, 60, tokens=50)
+        open_and_settle(page, f"{server.url}/sessions/{session}")
         page.evaluate("scrollTo(0, 1500)")
         page.locator(".brand").focus()
         for name in ("Sessions", "Search", "Memory", "Settings", "Keyboard shortcuts", "Theme: system"):
@@ -150,3 +151,8 @@ class TestTabInABarThatStays:
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("tab", name="History")).to_be_focused()
         assert page.evaluate("scrollY") == 1500
+        feed(server, session, 1, tokens=50, start=60)
+        pill = page.get_by_role("button", name="1 new message")
+        assert (
+            pill.evaluate("pill => { const before = scrollY; pill.focus(); return scrollY - before; }") == 0
+        )
