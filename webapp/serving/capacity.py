@@ -13,7 +13,8 @@ class Capacity:
     read before its request gets a thread; larger ones, and those sent with `Expect`, are read by the thread, at most
     `uploads` at once. `arriving_bytes` limits the total size of requests that are still arriving. A read or write
     without progress ends after `stalled_seconds`, an idle connection after `kept_seconds`. A request
-    has up to `fields` headers of up to `field_bytes` each.
+    has up to `fields` headers of up to `field_bytes` each; those with an underscore in their names are dropped except
+    with `underscores`, because WSGI cannot tell them from those with a hyphen.
     """
 
     threads: int = 48
@@ -25,10 +26,11 @@ class Capacity:
     kept_seconds: int = 5
     fields: int = 100
     field_bytes: int = 8_190
+    underscores: bool = False
 
 
 # The proxy needs a thread for each running answer, and forwards a request while it arrives. Some agents name the
-# folders of their user in a header.
+# folders of their user in a header; Codex named its session in `session_id`.
 OF_PROXY = Capacity(
     threads=256,
     uploads=256,
@@ -37,4 +39,5 @@ OF_PROXY = Capacity(
     kept_seconds=75,
     fields=1_000,
     field_bytes=60_000,
+    underscores=True,
 )

@@ -67,6 +67,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
             "limit_request_line": LINE_BYTES,
             "limit_request_fields": self.capacity.fields,
             "limit_request_field_size": self.capacity.field_bytes,
+            "header_map": "dangerous" if self.capacity.underscores else "drop",
             "loglevel": "warning",
             "forwarded_allow_ips": "",
             "forwarder_headers": "",

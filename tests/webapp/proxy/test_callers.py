@@ -16,6 +16,7 @@ class TestTheSession:
             ({"x-claude-code-session-id": "s1"}, "", {}, "proxy-s1"),
             ({"x-claude-code-session-id": "s1", "x-claude-code-agent-id": "a1"}, "", {}, "proxy-s1.a1"),
             ({"session-id": "s2", "x-client-request-id": "s2"}, "", {}, "proxy-s2"),
+            ({"session_id": "s2", "conversation_id": "s2"}, "", {}, "proxy-s2"),
             ({"x-session-id": "ses_3"}, "", {}, "proxy-ses_3"),
             ({"session-id": "s2", "thread-id": "s2"}, "", {}, "proxy-s2"),
             ({"session-id": "s2", "thread-id": "t2"}, "", {}, "proxy-t2"),
