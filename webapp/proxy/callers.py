@@ -45,7 +45,7 @@ class Caller:
 
 def caller_of(headers: Mapping[str, str], named: str, metadata: Mapping[str, Any]) -> Caller:
     """Return the caller named by the path (`named`), otherwise by a header, otherwise by the body."""
-    # Codex up to 0.120 has underscores in them.
+    # Older agents have underscores in them.
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     given = named or headers.get(OWN_HEADER, "")
     session, thread = _first(headers, SESSION_HEADERS), _first(headers, THREAD_HEADERS)

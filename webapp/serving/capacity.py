@@ -30,7 +30,7 @@ class Capacity:
 
 
 # The proxy needs a thread for each running answer, and forwards a request while it arrives. Some agents name the
-# folders of their user in a header; Codex named its session in `session_id`.
+# folders of their user in a header, and older ones their session in one with an underscore.
 OF_PROXY = Capacity(
     threads=256,
     uploads=256,
