@@ -25,16 +25,7 @@ from pydantic import TypeAdapter
 from scoring.messages import Message
 from webapp.agents.opencode import version2
 from webapp.agents.opencode.files import Row, json_column, session_rows, tree_paths, unknown_schema
-from webapp.agents.opencode.items import (
-    is_summary,
-    messages_of,
-    model_of,
-    named_model,
-    unread,
-    usage_of,
-    usages_of,
-)
-from webapp.agents.opencode.models import window_of
+from webapp.agents.opencode.items import is_summary, messages_of, model_of, unread, usage_of, usages_of
 from webapp.agents.opencode.native import is_encrypted
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import list_files, read_file, reason_of
@@ -57,7 +48,6 @@ from webapp.agents.records import (
     Compaction,
     Entry,
     EntryKind,
-    Meta,
     Problem,
     Record,
     TranscriptFile,
@@ -147,7 +137,7 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
     if snapshot.info is not None:
         state["look"], state["marks"] = look, snapshot.marks
         state["broken"] = {name: mark for name, (mark, _) in snapshot.broken.items()}
-        yield from _Comparison(state, snapshot.info, file.path).changes(snapshot.messages)
+        yield from _Comparison(state, snapshot.info).changes(snapshot.messages)
 
 
 def records_of(info: Row, messages: list[tuple[Row, list[Row]]]) -> Iterator[Record]:
@@ -194,13 +184,10 @@ def _look(database: Path) -> list[list[int]]:
 
 
 class _Comparison:
-    """The comparison of a session with `state`, what was read of it before, which is changed along.
+    """The comparison of a session with `state`, what was read of it before, which is changed along."""
 
-    `store` is its database or file, None for an exported session.
-    """
-
-    def __init__(self, state: dict[str, Any], info: Row, store: Path | None = None) -> None:
-        self._history, self._state, self._info, self._store = History(state), state, info, store
+    def __init__(self, state: dict[str, Any], info: Row) -> None:
+        self._history, self._state, self._info = History(state), state, info
         self._title = short_title(text_of(info.get("title")))
         self._meta = KnownMeta(state.setdefault("facts", {}), has_title=self._title is not None)
         self._names: dict[str, list[str]] = state.setdefault("names", {})
@@ -261,7 +248,9 @@ class _Comparison:
         self._names[message_id] = [name for name, _ in said]
         model, is_answer = model_of(message), message.get("role") == "assistant"
         if is_answer:
-            yield from self._facts_of(message, model)
+            # Until 0.5 only answers name the folder.
+            folder = optional(self._info.get("directory")) or object_of(message.get("path")).get("cwd")
+            yield from self._meta.changed(model=model, cwd=optional(folder))
         spent = usage_of(message | {"tokens": message["spent"]}) if "spent" in message else None
         if spent is not None:
             yield UsageReport(spent, at, f"compaction {message_id}", model, apart=True)
@@ -286,15 +275,6 @@ class _Comparison:
                 yield record
                 if isinstance(record, Entry):
                     yield from self._meta.first_words(record.own_words)
-
-    def _facts_of(self, answer: Row, model: str | None) -> Iterator[Meta]:
-        """Yield the model of an answer, with the window that the user gave it, and the folder, if they have changed."""
-        # Until 0.5 only answers name the folder.
-        folder = optional(self._info.get("directory")) or optional(object_of(answer.get("path")).get("cwd"))
-        for meta in self._meta.changed(model=model, cwd=folder):
-            if meta.model is not None and self._store is not None:
-                meta = replace(meta, window=window_of(self._store, folder, *named_model(answer)))  # noqa: PLW2901
-            yield meta
 
     def _newly_unread(self, message_id: str, kinds: Iterator[str]) -> Iterator[Unknown]:
         """Yield what is not read of a message, each once, however often the message changes."""

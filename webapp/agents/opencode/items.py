@@ -191,13 +191,8 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
 
 def model_of(message: dict[str, Any]) -> str | None:
     """Return the model of a row; a host with prices or windows of its own is named before it."""
-    return name_at(*named_model(message)) or None
-
-
-def named_model(message: dict[str, Any]) -> tuple[str, str]:
-    """Return the provider and the model that a row names, each empty without one."""
     of = message if text_of(message.get("modelID")) else object_of(message.get("model"))
-    return text_of(of.get("providerID")), text_of(of.get("modelID"))
+    return name_at(text_of(of.get("providerID")), text_of(of.get("modelID"))) or None
 
 
 def _said(part: dict[str, Any]) -> Iterator[Part]:

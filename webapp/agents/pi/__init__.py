@@ -6,7 +6,6 @@ from webapp.agents.agent import Agent, FileImport, Transcripts
 from webapp.agents.extension import extension_integration
 from webapp.agents.pi import files, messages, transcript
 from webapp.agents.pi.decoder import Decoder
-from webapp.agents.pi.models import windows_beside
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
@@ -17,13 +16,11 @@ AGENT = Agent(
     variable="PI_CODING_AGENT_DIR",
     roots=files.roots,
     discover=files.discover,
-    reader=lambda file, position: LineReader(file, position, lambda _: Decoder(windows_beside(file.path))),
+    reader=lambda file, position: LineReader(file, position, lambda _: Decoder()),
     files=FileImport(
         match_score=files.match_score,
         origin=files.origin,
-        decode=lambda content, file=None: decode(
-            content, Decoder(windows_beside(file.path) if file is not None else None)
-        ),
+        decode=lambda content, file=None: decode(content, Decoder()),  # noqa: ARG005
     ),
     transcripts=Transcripts(
         write=transcript.write,

@@ -7,7 +7,7 @@ another one (`parentSession`) begins with copies of its rows, all older than the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -69,10 +69,9 @@ class _Row:
 
 
 class Decoder:
-    """Decodes the rows of one session; `windows` are those that the user gave to models, by provider and model."""
+    """Decodes the rows of one session."""
 
-    def __init__(self, windows: Mapping[tuple[str, str], int] | None = None) -> None:
-        self._windows = windows or {}
+    def __init__(self) -> None:
         self._rows: dict[str, _Row] = {}
         self._order: list[str] = []  # of all rows, as the first layout counts them
         self._tip: str | None = None
@@ -90,7 +89,7 @@ class Decoder:
         if kind == "session":
             self._order.append("")
             self._forked_at = at if row.get("parentSession") else None
-            yield from self._facts(row, cwd=optional(row.get("cwd")))
+            yield from self._meta.changed(model=_model_of(row), cwd=optional(row.get("cwd")))
             return
         row_id = optional(row.get("id")) or f"line {line.number}"
         if row_id in self._rows:
@@ -125,17 +124,11 @@ class Decoder:
             yield from self._spent(row_id, row, at)
             yield self._entry(row_id, summary(BRANCH, row), at, line.data)
         elif kind == "model_change":
-            yield from self._facts(row)
+            yield from self._meta.changed(model=_model_of(row))
         elif kind == "session_info":
             yield from self._meta.changed(title=short_title(text_of(row.get("name"))))
         elif kind not in _UNSENT:
             yield Unknown(line.number, kind or "row without type")
-
-    def _facts(self, row: dict[str, Any], cwd: str | None = None) -> Iterator[Record]:
-        """Yield the model of a row, with the window that the user gave it, and the folder, if they have changed."""
-        window = self._windows.get((text_of(row.get("provider")), _name_in(row)))
-        for meta in self._meta.changed(model=_model_of(row), cwd=cwd):
-            yield replace(meta, window=window)
 
     # The tree
 
@@ -206,7 +199,7 @@ class Decoder:
         if isinstance(message, str):
             yield Unknown(line.number, message)
             if said.get("role") == "assistant":
-                yield from self._facts(said)
+                yield from self._meta.changed(model=_model_of(said))
                 yield from self._spent(row_id, said, at)
         elif message is not None:
             yield from (Unknown(line.number, field) for field in unread(said))
@@ -216,10 +209,9 @@ class Decoder:
             yield from self._spent(row_id, said, at)
         if not message.parts:
             return
-        model = usage = None
-        if message.role == "assistant":
-            model, usage = _model_of(said), usage_of(object_of(said.get("usage")))
-            yield from self._facts(said)
+        model = _model_of(said) if message.role == "assistant" else None
+        yield from self._meta.changed(model=model)
+        usage = usage_of(object_of(said.get("usage"))) if message.role == "assistant" else None
         entry = self._entry(row_id, message, at, line.data)
         yield replace(entry, model=model, usage=usage, call_key=row_id if usage else None)
         yield from self._meta.first_words(entry.own_words)
@@ -305,12 +297,8 @@ class Decoder:
 
 def _model_of(row: dict[str, Any]) -> str | None:
     """Return the model of a message, a call or a change of models, after a host with windows or prices of its own."""
-    return name_at(text_of(row.get("provider")), _name_in(row)) or None
-
-
-def _name_in(row: dict[str, Any]) -> str:
-    """Return the model that a row names, as its provider calls it."""
-    return text_of(row.get("model")) or text_of(row.get("modelId"))
+    named = text_of(row.get("model")) or text_of(row.get("modelId"))
+    return name_at(text_of(row.get("provider")), named) or None
 
 
 def _edited(message: Message, new: Message) -> Message:

@@ -33,9 +33,6 @@ _MAX_DEPTH = 12
 # The form of the ids that agents use for sessions and their files.
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _MAX_JSON_BYTES = 4 << 20
-# Texts, which stay, and comments or last commas, which do not.
-_COMMENTS = re.compile(rb'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMAS = re.compile(rb'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 _SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
 
 
@@ -183,17 +180,11 @@ def session_in(head: bytes) -> str | None:
     return named[1].decode("utf-8", "replace") if named else None
 
 
-def read_json_file(path: Path, *, commented: bool = False) -> Any:
-    """Return the JSON in a small file; None if it is missing, too large or broken.
-
-    If it is `commented`, as files that people write, it may have comments, and commas after last values.
-    """
+def read_json_file(path: Path) -> Any:
+    """Return the JSON in a small file; None if it is missing, too large or broken."""
     try:
         if path.stat().st_size > _MAX_JSON_BYTES:
             return None
-        text = read_file(path)
-        if commented:
-            text = _LAST_COMMAS.sub(rb"\1", _COMMENTS.sub(rb"\1", text))
-        return orjson.loads(text)
+        return orjson.loads(read_file(path))
     except (OSError, orjson.JSONDecodeError):
         return None

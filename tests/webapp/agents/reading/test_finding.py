@@ -63,14 +63,6 @@ def test_heads_and_small_documents_never_raise(tmp_path: Path) -> None:
     assert read_json_file(path) == [1]
 
 
-def test_documents_that_people_write_may_have_comments(tmp_path: Path) -> None:
-    """Comments and last commas are no part of the document, except inside a text."""
-    path = tmp_path / "a.jsonc"
-    path.write_text('/* ours, */ {"a": "// \\"b\\" ,]", // one\n "b": [1, /* two */ 2, /* last */ ],\n}')
-    assert read_json_file(path, commented=True) == {"a": '// "b" ,]', "b": [1, 2]}
-    assert read_json_file(path) is None
-
-
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
 def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
     """A pipe would be waited at, and a device has no end."""
