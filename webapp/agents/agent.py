@@ -7,7 +7,7 @@ a session is from. docs/add-an-agent.md explains how to add one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Protocol
@@ -126,6 +126,16 @@ class ClearingHabit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredWindows:
+    """The windows that the user's configuration of an agent gives to models, such as local ones."""
+
+    place: str
+    """The place of these settings, as pages name it."""
+    read: Callable[[Mapping[str, str], str | None], Iterable[tuple[str, int]]]
+    """Yield models, named as in sessions, with their windows, given the environment and a session's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent program whose sessions are read from its files."""
 
@@ -166,6 +176,8 @@ class Agent:
     usual_window: Callable[[ModelLimits, str, bool], int | None] | None = None
     """Return its default window with a model, given its version and whether its calls go through a proxy; None if it
     is the model's own window."""
+    declared_windows: DeclaredWindows | None = None
+    """The windows that the user sets for models, of an agent whose sessions do not say the window."""
     usual_model: str | None = None
     """The model used for counting until a session names its own."""
     clears: ClearingHabit | None = None

@@ -19,7 +19,7 @@ from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
 from webapp.agents.reading.finding import home_of, leads_out
 from webapp.agents.reading.readers import Chunk, Position, Reader
-from webapp.agents.records import Meta, Record, TranscriptFile, Unknown
+from webapp.agents.records import Entry, Meta, Record, TranscriptFile, Unknown
 
 # Linux creates a new one at each boot, so two machines never share one, whatever their names are.
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -148,10 +148,20 @@ class FollowedFiles(ABC):
         empty = all(isinstance(record, Meta | Unknown) for record in opened.held)
         if opened.held and empty and not self.is_known(file):
             return 0
-        joined = Chunk(opened.held, chunk.position, opened.restarted, chunk.unreadable)
+        records = [*opened.held, *self._window(file, opened.held)]
+        joined = Chunk(records, chunk.position, opened.restarted, chunk.unreadable)
         before, opened.position = opened.position, chunk.position
         opened.held, opened.restarted = [], False
         return self.receive(file, joined, before)
+
+    def _window(self, file: TranscriptFile, records: list[Record]) -> list[Record]:
+        """Return the window that the user's configuration gives to the last model in records, or that it gives none."""
+        models = [record.model for record in records if isinstance(record, Meta | Entry) and record.model]
+        declared = AGENTS[file.source].declared_windows
+        if declared is None or not models:
+            return []
+        windows = [window for model, window in declared.read(self._env, file.cwd) if model == models[-1]]
+        return [Meta(window=min(windows, default=0))]  # two providers can have models of one name
 
     def forget(self, key: str) -> None:
         """Drop the reader of a file, so that the next look continues from its stored position."""

@@ -282,7 +282,7 @@ class TranscriptFile:
     """A transcript found on disk. `session_id` is stable and unique; `parent_id` the session that started it.
 
     `modified` is the file's time of last change in seconds since 1970, at discovery. `shared` is True if
-    the file contains other sessions too, as a database does.
+    the file contains other sessions too, as a database does. `cwd` is the working directory, if discovery finds it.
     """
 
     path: Path
@@ -293,6 +293,7 @@ class TranscriptFile:
     agent_type: str | None = None
     modified: float = 0.0
     shared: bool = False
+    cwd: str | None = None
 
     @property
     def key(self) -> str:

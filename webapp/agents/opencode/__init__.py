@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from webapp.agents.agent import Agent, Archives, CallHeaders, FileImport, Transcripts
+from webapp.agents.agent import Agent, Archives, CallHeaders, DeclaredWindows, FileImport, Transcripts
 from webapp.agents.extension import extension_integration
-from webapp.agents.opencode import decoder, exported, files, items, transcript
+from webapp.agents.opencode import decoder, exported, files, items, transcript, windows
 
 AGENT = Agent(
     source=files.SOURCE,
@@ -38,4 +38,5 @@ AGENT = Agent(
         Path(__file__).with_name("coppice.js"),
     ),
     edit_key=items.edit_key,
+    declared_windows=DeclaredWindows(place="set in OpenCode's configuration", read=windows.declared),
 )

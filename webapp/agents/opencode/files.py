@@ -40,9 +40,14 @@ def roots(env: Mapping[str, str]) -> list[Path]:
     return [data, data / named, data / f"{named}{_LOG}"]
 
 
+def config_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of the user's configuration, existing or not."""
+    return folder_of(env, "XDG_CONFIG_HOME", ".config") / "opencode"
+
+
 def plugin(env: Mapping[str, str]) -> Path:
     """Return the file of our plugin, existing or not."""
-    return folder_of(env, "XDG_CONFIG_HOME", ".config") / "opencode" / "plugin" / "coppice.js"
+    return config_folder(env) / "plugin" / "coppice.js"
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
@@ -210,7 +215,8 @@ def _described(path: Path, info: Row) -> TranscriptFile | None:
     parent, modified = optional(info.get("parentID")), _updated(info)
     title = short_title(text_of(info.get("title")))
     kind = "sub-agent" if parent else None
-    return TranscriptFile(path, session, parent, SOURCE, title, kind, modified, shared=True)
+    cwd = optional(info.get("directory"))
+    return TranscriptFile(path, session, parent, SOURCE, title, kind, modified, shared=True, cwd=cwd)
 
 
 def _updated(info: Row) -> float:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.agent import Agent, DeclaredWindows, FileImport, Transcripts
 from webapp.agents.extension import extension_integration
-from webapp.agents.pi import files, messages, transcript
+from webapp.agents.pi import files, messages, transcript, windows
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -33,4 +33,6 @@ AGENT = Agent(
         Path(__file__).with_name("coppice.ts"),
     ),
     edit_key=messages.edit_key,
+    usual_window=windows.usual_window,
+    declared_windows=DeclaredWindows(place="set in pi's models.json", read=windows.declared),
 )

@@ -33,6 +33,9 @@ _MAX_DEPTH = 12
 # The form of the ids that agents use for sessions and their files.
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _MAX_JSON_BYTES = 4 << 20
+# Each finds strings, too, as its first group: what is in them stays.
+_COMMENT = re.compile(rb'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(rb'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 _SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
 
 
@@ -180,11 +183,17 @@ def session_in(head: bytes) -> str | None:
     return named[1].decode("utf-8", "replace") if named else None
 
 
-def read_json_file(path: Path) -> Any:
-    """Return the JSON in a small file; None if it is missing, too large or broken."""
+def read_json_file(path: Path, *, commented: bool = False) -> Any:
+    """Return the JSON in a small file; None if it is missing, too large or broken.
+
+    A `commented` one can have comments and commas before a closing bracket.
+    """
     try:
         if path.stat().st_size > _MAX_JSON_BYTES:
             return None
-        return orjson.loads(read_file(path))
+        text = read_file(path)
+        for left_out in (_COMMENT, _LAST_COMMA) if commented else ():
+            text = left_out.sub(lambda found: found[1] or b"", text)
+        return orjson.loads(text)
     except (OSError, orjson.JSONDecodeError):
         return None

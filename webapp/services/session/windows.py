@@ -55,15 +55,17 @@ def _known_windows(
             f"the agent compacted by itself at {state.compaction_tokens:,} tokens",
             day(state.compaction_at),
         )
+    agent = AGENTS.get(row.source)
     if row.window:
-        yield Window(row.window, "reported", "reported by the agent", day(row.last_activity_at))
+        declared = agent.declared_windows if agent is not None else None
+        source = declared.place if declared is not None else "reported by the agent"
+        yield Window(row.window, "reported", source, day(row.last_activity_at))
     if is_wide(row.model):
         yield Window(model.window, "marker", "named with the model", day(row.last_activity_at))
-    if row.source not in AGENTS:
+    if agent is None:
         return
     if model.known and (known := remembered().get(window_key(row, model))) is not None:
         yield Window(known["window"], "remembered", known["why"], day(known["at"]))
-    agent = AGENTS[row.source]
     by_default = agent.usual_window
     usual = by_default and by_default(model, state.agent_version, bool(state.proxy.name))
     if usual and (usual < model.window or not model.known):
