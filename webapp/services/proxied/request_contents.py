@@ -95,7 +95,7 @@ class RequestContents:
 
     call_parts: Mapping[CallPart, Sequence[int]]
     texts: Mapping[tuple[bool, str], Sequence[int]]
-    """By digest, in order; with True for a text of the assistant."""
+    """By digest, in order, as often as an item has it; with True for a text of the assistant."""
     reasoning: frozenset[int]
     outputs: frozenset[tuple[str, str]]
     """Calls with digests of their results."""
@@ -121,16 +121,27 @@ class RequestContents:
         """Return the places of each call and result of a row that is there; some providers repeat their ids."""
         return [self.call_parts[part] for part in row.parts if part in self.call_parts]
 
-    def places(self, row: TranscriptRow, after: int, before: int) -> Sequence[int]:
+    def places(
+        self, row: TranscriptRow, after: int, before: int, taken: dict[tuple[bool, str], int]
+    ) -> Sequence[int]:
         """Return the places of a row in order, texts between two places; empty where it is not there.
 
-        OpenAI's formats have an item for each result, and Responses one for each call and text.
+        OpenAI's formats have an item for each result, and Responses one for each call and text. `taken` has the number
+        of the occurrence that was last found of each text, and is changed along.
         """
         named = {at[min(bisect_left(at, after), len(at) - 1)] for at in self.parts_of(row)}
-        texts = self.texts.get((row.role == "assistant", row.text), ())
+        key = row.role == "assistant", row.text
+        texts = self.texts.get(key, ())
         if not named:
-            first = bisect_left(texts, after)
-            return [i for i in texts[first : first + 1] if i <= before]
+            number = bisect_left(texts, after)
+            if number <= taken.get(key, -1):  # the row before it, or one in the same item, has the same text
+                number = taken[key]
+                # An equal text further away is that of a later row: this one was not sent.
+                number += any(i <= min(texts[number] + 1, before) for i in texts[number + 1 : number + 2])
+            if number == len(texts) or texts[number] > before:
+                return ()
+            taken[key] = number
+            return [texts[number]]
         # The text of an answer is directly before its calls.
         end = bisect_right(texts, min(named))
         if end and texts[end - 1] >= after:
@@ -177,12 +188,13 @@ def matched(rows: Sequence[TranscriptRow], contents: RequestContents) -> dict[st
     )
     ends = reversed([*accumulate(firsts, min)])
     found, last = dict[str, tuple[int, ...]](), 0
+    taken = dict[tuple[bool, str], int]()
     thoughts: list[str] = []  # rows directly before the next one
     for row, end in zip(rows, ends, strict=True):
         if row.is_thought:
             thoughts.append(row.id)
             continue
-        held = contents.places(row, last, end)
+        held = contents.places(row, last, end, taken)
         if held:
             places = contents.with_reasoning(held)
             before = [i for i in places if i < held[0]]
@@ -255,7 +267,9 @@ def _outputs(item: Any) -> Iterator[tuple[str, str]]:
         yield from ((call, text) for text in _texts({"content": content}))
 
 
-def _texts(item: Mapping[str, Any]) -> set[str]:
+def _texts(item: Mapping[str, Any]) -> list[str]:
     """Return the texts of an item: each block, and all of them together."""
     texts = texts_of(item.get("content"))
-    return {text.strip() for text in (*texts, "\n".join(texts), "".join(texts))} - {""}
+    blocks = [text.strip() for text in texts]
+    together = {joined.join(texts).strip() for joined in ("\n", "")}.difference(blocks)
+    return [text for text in (*blocks, *together) if text]

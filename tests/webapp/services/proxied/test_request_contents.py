@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from webapp.services.context.edits import Edit
@@ -69,6 +71,32 @@ class TestMatched:
         assert matched(rows, RequestContents.of(items)) == {
             "ask": (0,), "first": (1,), "again": (2,), "second": (3, 4, 5, 6), "one": (7,), "two": (8,),
         }  # fmt: skip
+
+    @given(st.lists(st.tuples(st.booleans(), st.lists(st.sampled_from("abc"), min_size=1, max_size=3))))
+    def test_are_those_of_equal_texts_in_their_order(self, said: list[tuple[bool, list[str]]]) -> None:  # X13
+        """Some texts come twice in a row, as items of their own or as blocks of one."""
+        items, rows, expected = list[Any](), list[TranscriptRow](), dict[str, tuple[int, ...]]()
+        for place, (is_answer, texts) in enumerate(said):
+            role = "assistant" if is_answer else "user"
+            items.append({"role": role, "content": [{"type": "text", "text": text} for text in texts]})
+            for text in texts:
+                rows.append(row(f"r{len(rows)}", role, Text(text)))
+                expected[rows[-1].id] = (place,)
+        assert matched(rows, RequestContents.of(items)) == expected
+
+    def test_leave_a_later_equal_text_to_its_row(self) -> None:
+        """A question was not sent; asked again it is that of the third row."""
+        items = [
+            {"role": role, "content": text} for role, text in (("user", "Go."), ("assistant", "Done."))
+        ] * 2
+        rows = [
+            row("first", "user", Text("Go.")), row("unsent", "user", Text("Go.")),
+            row("done", "assistant", Text("Done.")), row("third", "user", Text("Go.")),
+            row("also", "assistant", Text("Done.")), row("next", "user", Text("Next.")), row("empty", "user"),
+            row("none", "user"),
+        ]  # fmt: skip
+        found = {"first": (0,), "unsent": (0,), "done": (1,), "third": (2,), "also": (3,)}
+        assert matched(rows, RequestContents.of(items)) == found
 
 
 DROP: Edit = {"drop": True}
@@ -133,6 +161,13 @@ class TestEditsIn:
         items = [MORE, ASK, CALL, RESULT, SAID, MORE, SAID, ASK]
         assert edited(items, {"first": DROP}, rows) == {0: DROP}
         assert edited(items[1:], {"first": DROP}, rows) == {}
+
+    def test_drop_both_of_two_equal_texts_in_a_row(self) -> None:  # X13
+        """An interrupted question was asked again."""
+        rows = [row("first", "user", Text("Thanks.")), row("again", "user", Text("Thanks.")), *ROWS]
+        items = [MORE, MORE, ASK, CALL, RESULT, SAID, ASK]
+        assert edited(items, {"first": DROP, "again": DROP}, rows) == {0: DROP, 1: DROP}
+        assert edited(items, {"again": DROP}, rows) == {1: DROP}
 
     def test_shorten_the_output_of_a_repeated_call_id(self) -> None:  # X13
         """Some providers count the calls of each answer from one."""
