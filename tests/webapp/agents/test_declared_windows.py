@@ -27,8 +27,8 @@ def written(file: Path, content: Any) -> None:
 
 def of_pi(home: Path, window: int | None) -> None:
     """Set a window of the model in pi's configuration."""
-    model = {"id": LOCAL} | ({"contextWindow": window} if window else {})
-    written(home / ".pi/agent/models.json", {"providers": {"bench": {"models": [{"id": "other"}, model]}}})
+    models = [{"id": "other"}, *([{"id": LOCAL, "contextWindow": window}] if window else [])]
+    written(home / ".pi/agent/models.json", {"providers": {"bench": {"models": models}}})
 
 
 def of_opencode(home: Path, window: int | None) -> None:
@@ -126,6 +126,12 @@ class TestAFollowedSession:
         assert seen[0] == seen[3]
         assert seen[0][1]
 
+    def test_ignores_a_window_that_no_model_has(self, desk: Desk) -> None:  # X10
+        """Such a session would never be full."""
+        usual = desk.looked()
+        desk.sets(10**15)
+        assert desk.looked() == usual
+
     def test_has_the_window_after_a_restart(self, desk: Desk) -> None:  # X10
         """A new reader reads on without the rows that named the model first."""
         desk.sets(32_768)
@@ -189,7 +195,7 @@ class TestPi:
     """pi's models.json."""
 
     def test_can_change_the_window_of_a_known_model(self, tmp_path: Path) -> None:
-        """A model of the user's own replaces a known one of that name."""
+        """A model of the user's own replaces a known one of that name, and has pi's usual window without one."""
         about = {"modelOverrides": {"a": {"contextWindow": 1_000}, "b": {"contextWindow": 2_000}}}
         models = [{"id": "b", "contextWindow": 3_000}, {"id": "c"}, "odd"]
         written(
@@ -199,7 +205,7 @@ class TestPi:
         declared = AGENTS["pi"].declared_windows
         assert declared is not None
         found = [*declared.read({"HOME": str(tmp_path)}, None)]
-        assert found == [("openrouter/a", 1_000), ("openrouter/b", 3_000)]
+        assert found == [("openrouter/a", 1_000), ("openrouter/b", 3_000), ("openrouter/c", 128_000)]
 
 
 def test_json_with_comments_is_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from scoring.models import ModelLimits, name_at
 from webapp.agents.reading.finding import folder_of, read_json_file
 from webapp.agents.reading.rows import count_of, list_of, object_of, text_of
 
-# The window of an own model without one.
+# The window of a model of the user's own that has none in the file.
 USUAL = 128_000
 
 
@@ -18,9 +18,9 @@ def declared(env: Mapping[str, str], _cwd: str | None) -> Iterator[tuple[str, in
     config = object_of(read_json_file(file, commented=True))
     for provider, about in object_of(config.get("providers")).items():
         models = map(object_of, list_of(object_of(about).get("models")))
-        own = {text_of(model.get("id")): model for model in models}
+        own = {text_of(model.get("id")): {"contextWindow": USUAL} | model for model in models}
         for name, model in (object_of(object_of(about).get("modelOverrides")) | own).items():
-            if window := count_of(object_of(model).get("contextWindow")):
+            if name and (window := count_of(object_of(model).get("contextWindow"))):
                 yield name_at(provider, name), window
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from webapp.agents.records import Entry, Meta, Record
+from webapp.services.ingest.usage_reports import MOST
 from webapp.services.session.session import Session
 from webapp.store.sessions import SessionRow
 
@@ -48,7 +49,8 @@ def apply_meta(session: Session, records: Iterable[Record]) -> None:
             row.agent_type = record.agent_type or row.agent_type
             if record.parent != row.id:  # a copy of a sub-agent's file under another name claims this
                 row.parent_id = row.parent_id or record.parent
-            row.window = row.window if record.window is None else record.window or None
+            if record.window is not None:
+                row.window = record.window if 0 < record.window <= MOST else None
             session.state.inherits = session.state.inherits or record.inherits
         elif isinstance(record, Entry) and record.model and not row.model:
             row.model = record.model
