@@ -18,12 +18,17 @@ from scoring.settings import Settings
 BUDGETS = (50, 25, 10)
 
 
-def retention(settings: Settings, cases: Iterable[Case]) -> dict[str, float]:
+def retention(settings: Settings, cases: Sequence[Case]) -> dict[str, float]:
     """Return session -> the share of the needed content that plans with these settings keep, in percent."""
+    return by_session(cases, [kept_share(case, settings) for case in cases])
+
+
+def by_session(cases: Iterable[Case], shares: Iterable[float]) -> dict[str, float]:
+    """Return session -> the mean of the shares (0...1) of its cases, in percent."""
     found: dict[str, list[float]] = {}
-    for case in cases:
-        found.setdefault(case.session, []).append(kept_share(case, settings))
-    return {session: 100.0 * fmean(shares) for session, shares in found.items()}
+    for case, share in zip(cases, shares, strict=True):
+        found.setdefault(case.session, []).append(share)
+    return {session: 100.0 * fmean(some) for session, some in found.items()}
 
 
 def mean(figures: Mapping[str, float]) -> float:
@@ -33,10 +38,9 @@ def mean(figures: Mapping[str, float]) -> float:
 
 def kept_share(case: Case, settings: Settings) -> float:
     """Return the share (0...1) of one case's needs that plans keep."""
-    history = case.history
-    where = _where(case)
+    history, said = case.history.snapshot(), _said(case)
     plans = (plan_prune(history, settings, budget) for budget in budgets(history))
-    return fmean(_share(case, where, plan) for plan in plans)
+    return fmean(_share(case, said, plan) for plan in plans)
 
 
 def budgets(history: History) -> list[int]:
@@ -46,21 +50,17 @@ def budgets(history: History) -> list[int]:
     return [must + (sum(history.tokens) - must) * percent // 100 for percent in BUDGETS]
 
 
-def _where(case: Case) -> dict[str, list[int]]:
-    """Return needed name -> the positions of messages that contain it."""
+def _said(case: Case) -> dict[int, set[str]]:
+    """Return the needed names that each message contains, by the positions of those that contain any."""
     wanted = frozenset().union(*case.steps)
-    found: dict[str, list[int]] = {name: [] for name in wanted}
-    if wanted:
-        for position, features in enumerate(case.history.features):
-            for name in names_of(features) & wanted:
-                found[name].append(position)
-    return found
+    said = {at: names_of(features) & wanted for at, features in enumerate(case.history.features)}
+    return {at: names for at, names in said.items() if names}
 
 
-def _share(case: Case, where: Mapping[str, Sequence[int]], plan: PrunePlan) -> float:
+def _share(case: Case, said: Mapping[int, set[str]], plan: PrunePlan) -> float:
     shares = []
     if case.steps:
-        kept = {name for name, positions in where.items() if _is_said(case.history, name, positions, plan)}
+        kept = _names_kept(case.history, said, plan)
         shares.append(fmean(len(step & kept) / len(step) for step in case.steps))
     if case.needed or case.unneeded:
         whole = frozenset(plan.kept)
@@ -69,16 +69,15 @@ def _share(case: Case, where: Mapping[str, Sequence[int]], plan: PrunePlan) -> f
     return fmean(shares)
 
 
-def _is_said(history: History, name: str, positions: Sequence[int], plan: PrunePlan) -> bool:
-    """Return whether a kept message still contains a name."""
-    for position in positions:
+def _names_kept(history: History, said: Mapping[int, set[str]], plan: PrunePlan) -> set[str]:
+    """Return the names that kept messages still contain."""
+    kept: set[str] = set()
+    for position, names in said.items():
         fate = plan.fate(position)
-        if fate == "shortened":
-            if name in _left_of(history, position, plan):
-                return True
-        elif fate != "goes":
-            return True
-    return False
+        if fate == "goes" or names <= kept:
+            continue
+        kept |= names & _left_of(history, position, plan) if fate == "shortened" else names
+    return kept
 
 
 def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:

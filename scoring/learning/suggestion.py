@@ -7,15 +7,16 @@ are held out of the search and decide.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import zip_longest
-from math import log2, sqrt
+from math import inf, log2, sqrt
 from statistics import fmean, stdev
 
 from scoring.learning.labels import Case
-from scoring.learning.retention import BUDGETS, mean, retention
+from scoring.learning.retention import BUDGETS, by_session, kept_share, mean, retention
 from scoring.settings import LIMITS, STRATEGIES, Settings, Table
 from scoring.signals import SIGNALS
 
@@ -27,6 +28,7 @@ FACTORS = (2.0, 1.4)  # one round each
 TRIALS = 1 + 2 * len(FACTORS) * len(SIGNALS)
 # Messages planned over in all trials, and then in the final comparison: 10-20 seconds on a small machine.
 SEARCHING, JUDGING = 150_000, 50_000
+LEAST_STEP = 1e-9  # points that a trial has to gain; rounding alone changes less
 FROM_ZERO = 8.0  # the value tried for a slider at 0
 
 Progress = Callable[[int, int], None]
@@ -108,31 +110,77 @@ def within(cases: Sequence[Case], messages: int) -> list[Case]:
 
 def search(cases: Sequence[Case], settings: Settings, progress: Progress | None) -> dict[str, float]:
     """Return the weights with the highest retention in these cases, less the price of the moves to them."""
-    start = {name: settings.weights.get(name, 0.0) for name in SIGNALS}
-    known: dict[tuple[float, ...], float] = {}
-
-    def worth(weights: Mapping[str, float]) -> float:
-        name = tuple(weights.values())
-        if name not in known:
-            figures = retention(replace(settings, weights=Table(**weights)), cases)
-            known[name] = mean(figures) - PRICE * _distance(start, weights)
-            if progress is not None:
-                progress(len(known), TRIALS)
-        return known[name]
-
-    best, most = start, worth(start)
+    trials = _Trials(cases, settings, progress)
     for factor in FACTORS:
-        for weights_name in start:
-            for value in _steps(best[weights_name], factor):
-                weights = {**best, weights_name: value}
-                if (
-                    len(known) < TRIALS
-                    and sum(weights.values()) > 0
-                    and (found := worth(weights)) > most + 1e-9
-                ):
-                    best, most = weights, found
+        for name in SIGNALS:
+            for value in _steps(trials.best[name], factor):
+                weights = {**trials.best, name: value}
+                if trials.count < TRIALS and sum(weights.values()) > 0 and trials.is_better(weights):
                     break
-    return best
+    return trials.best
+
+
+class _Trials:
+    """Sets of weights tried on the same cases. `best` is the best so far.
+
+    A trial ends as soon as it can no longer become the best, and begins with the cases that cost it most: those of
+    which plans with the best weights lose most for their length.
+    """
+
+    def __init__(self, cases: Sequence[Case], settings: Settings, progress: Progress | None) -> None:
+        """Try the weights of the settings."""
+        self._cases, self._settings, self._progress = cases, settings, progress
+        counts = Counter(case.session for case in cases)
+        # The points of retention that each case is worth.
+        self._points = [100.0 / len(counts) / counts[case.session] for case in cases]
+        self._order: Sequence[int] = range(len(cases))
+        self._known: set[tuple[float, ...]] = set()
+        self._start = self.best = {name: settings.weights.get(name, 0.0) for name in SIGNALS}
+        self._most = -inf
+        self.is_better(self._start)
+
+    @property
+    def count(self) -> int:
+        """Return the number of sets tried."""
+        return len(self._known)
+
+    def is_better(self, weights: dict[str, float]) -> bool:
+        """Try weights that were not tried before, and take them as the best if they are."""
+        name = tuple(weights.values())
+        if name in self._known:
+            return False
+        worth, shares = self._worth(weights)
+        self._known.add(name)
+        if self._progress is not None:
+            self._progress(self.count, TRIALS)
+        if worth <= self._most + LEAST_STEP:
+            return False
+        self.best, self._most = weights, worth
+        self._order = sorted(
+            shares, key=lambda n: self._lost(n, shares[n]) / len(self._cases[n].history), reverse=True
+        )
+        return True
+
+    def _worth(self, weights: Mapping[str, float]) -> tuple[float, dict[int, float]]:
+        """Return the retention less the price, and the share of each case that is kept, by its number.
+
+        If the cases planned so far show that it is not above the best, the rest count as kept.
+        """
+        settings = replace(self._settings, weights=Table(**weights))
+        price = PRICE * _distance(self._start, weights)
+        shares: dict[int, float] = {}
+        most = 100.0 - price
+        for n in self._order:
+            shares[n] = kept_share(self._cases[n], settings)
+            most -= self._lost(n, shares[n])
+            if most <= self._most:
+                return most, shares
+        figures = by_session(self._cases, [shares[n] for n in range(len(self._cases))])
+        return mean(figures) - price, shares
+
+    def _lost(self, n: int, share: float) -> float:
+        """Return the points of retention that are lost if only this share of a case is kept."""
+        return self._points[n] * (1.0 - share)
 
 
 def _steps(value: float, factor: float) -> Iterator[float]:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log2
 
 import pytest
 
 from scoring.learning import suggestion
-from scoring.learning.suggestion import LEAST_GAIN, LEAST_SESSIONS, TRIALS, split, suggest, within
+from scoring.learning.labels import Case
+from scoring.learning.retention import kept_share, mean, retention
+from scoring.learning.suggestion import (
+    FACTORS,
+    FROM_ZERO,
+    LEAST_GAIN,
+    LEAST_SESSIONS,
+    LEAST_STEP,
+    PRICE,
+    TRIALS,
+    search,
+    split,
+    suggest,
+    within,
+)
 from scoring.settings import FORESIGHT, Settings, Table
+from scoring.signals import SIGNALS
 from tests.scoring.learning.talks import asking, muttering
 
 DEAF = replace(FORESIGHT, weights=Table({**FORESIGHT.weights, "relevance": 0.0}))
@@ -75,6 +91,39 @@ class TestASuggestion:
         assert [done for done, _ in progress] == list(range(1, len(progress) + 1))
         assert {most for _, most in progress} == {TRIALS}
         assert len(progress) <= TRIALS
+
+
+class TestTheSearch:
+    """The trials of sets of weights."""
+
+    def test_finds_what_plans_of_every_case_in_every_trial_would(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X15
+        """Trials that can no longer become the best end early; this changes no result."""
+        cases, deaf = asking(6), replace(DEAF, weights=Table({**DEAF.weights, "recency": 5.0}))
+        planned: list[Case] = []
+
+        def counted(case: Case, settings: Settings) -> float:
+            planned.append(case)
+            return kept_share(case, settings)
+
+        def worth(weights: dict[str, float]) -> float:
+            price = PRICE * sum(abs(log2((1 + weights[name]) / (1 + deaf.weights[name]))) for name in weights)
+            return mean(retention(replace(deaf, weights=Table(weights)), cases)) - price
+
+        monkeypatch.setattr(suggestion, "kept_share", counted)
+        trials: list[int] = []
+        found = search(cases, deaf, lambda done, _: trials.append(done))
+        assert len(planned) < len(trials) * len(cases)
+        best = {**deaf.weights}
+        for factor in FACTORS:
+            for name in SIGNALS:
+                for value in (best[name] * factor, best[name] / factor) if best[name] else (FROM_ZERO,):
+                    other = {**best, name: float(round(value))}
+                    if worth(other) > worth(best) + LEAST_STEP:
+                        best = other
+                        break
+        assert found == best != {**deaf.weights}
 
 
 class TestTheParts:
