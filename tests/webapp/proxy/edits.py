@@ -8,7 +8,7 @@ from typing import Any
 from webapp.proxy.editing import Body, edited
 from webapp.services.proxied.keys import PROTOCOLS, keys_of
 
-ANTHROPIC, CHAT, RESPONSES = PROTOCOLS
+ANTHROPIC, CHAT, RESPONSES, _ = PROTOCOLS
 
 
 def user(text: str, **more: Any) -> Any:

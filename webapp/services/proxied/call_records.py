@@ -52,8 +52,9 @@ class CallRecords:
         prompt = self._prompt
         records: list[Record] = []
         title = None if after_side_requests else row.title
-        if read.model != row.model or title is None:
-            records.append(Meta(model=read.model, title=title or _title(read)))
+        model = row.model if read.protocol.compacts and row.model else read.model  # another one may compact
+        if model != row.model or title is None:
+            records.append(Meta(model=model, title=title or _title(read)))
         if after_side_requests:
             records.append(Rewind(None, f"{keys[-1]}:{row.version}"))
         else:
@@ -132,10 +133,11 @@ class CallRecords:
             return []
         before, records = read.keys[-1], list[Record]()
         input_end: str | None = before
+        compacts = read.protocol.compacts
         for key, item in zip(read.reply_keys, read.reply.messages, strict=True):
             message = message_of(item, read.protocol.format)
             if message is not None:
-                if is_compaction(item):
+                if (not records and compacts) or (is_compaction(item) and not compacts):
                     kept = (self._prompt,) if self._prompt else ()
                     name = f"{read.keys[-1]}{ANSWERED}compaction:{self._row.version}"
                     records.append(Compaction(self._at, "by its provider", None, name, kept=kept))

@@ -32,6 +32,8 @@ CACHE_MARK = "cache_control"
 _LEFT_OUT = (CACHE_MARK, *_THOUGHT_FIELDS, "id", "status")
 _TEXTS = ("input_text", "output_text")
 _REFERENCE = "item_reference"
+# The item by which a call of Responses asks for a compaction.
+TRIGGER: Mapping[str, Any] = {"type": "compaction_trigger"}
 # The first part of an item's id at OpenAI -> the kind of the item.
 _KINDS_OF_IDS = {
     "rs": "reasoning",
@@ -51,18 +53,23 @@ _BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A call whose body holds a conversation: its wire format, the end of its path, the name of its list."""
+    """A call whose body holds a conversation: its wire format, the end of its path, the name of its list.
+
+    The answer to one that `compacts` stands for the whole conversation.
+    """
 
     format: str
     provider: Literal["openai", "anthropic"]
     end: str
     list_name: str
+    compacts: bool = False
 
 
 PROTOCOLS = (
     Protocol("anthropic", "anthropic", "/v1/messages", "messages"),
     Protocol("openai", "openai", "/chat/completions", "messages"),
     Protocol("responses", "openai", "/responses", "input"),
+    Protocol("responses", "openai", "/responses/compact", "input", compacts=True),
 )
 
 
@@ -141,7 +148,7 @@ def _written(value: Any) -> bytes:
 
 # The ends of the types of items that are sent to a model, although they have no role.
 _PROGRAM_OUTPUT = "program_output"  # the provider runs the program
-_SENT = ("_output", "_response", "configuration_update", "compaction_trigger")
+_SENT = ("_output", "_response", "configuration_update", TRIGGER["type"])
 
 
 def answer_kind(item: Any) -> str | None:

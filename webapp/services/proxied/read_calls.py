@@ -17,7 +17,14 @@ from webapp.agents.records import Usage
 from webapp.bodies import ProxiedCall
 from webapp.errors import Invalid, Malformed
 from webapp.services.ingest.usage_reports import read_usage
-from webapp.services.proxied.keys import Protocol, followed_answer, keys_of, prompts_of, protocol_of
+from webapp.services.proxied.keys import (
+    TRIGGER,
+    Protocol,
+    followed_answer,
+    keys_of,
+    prompts_of,
+    protocol_of,
+)
 from webapp.services.proxied.replies import Reply, reply_of
 from webapp.services.session.codec import json_bytes, read_json
 
@@ -77,8 +84,8 @@ class ReadCall:
 
     @property
     def inherits(self) -> bool:
-        """Return whether the provider keeps prompt and tools, too, as Anthropic does with a thread."""
-        return self.protocol.format == "anthropic" and bool(self.follows)
+        """Return whether the call can leave out prompt and tools: one of Anthropic's threads, or one that compacts."""
+        return self.protocol.compacts or (self.protocol.format == "anthropic" and bool(self.follows))
 
     @cached_property
     def tools_digest(self) -> str:
@@ -97,6 +104,8 @@ class ReadCall:
         """Return the keys of the answer's messages."""
         if self.reply is None:
             return []
+        if self.protocol.compacts:
+            return keys_of(self.reply.messages)
         if self.follows:
             return _keys_after(self.follows, [*self.items, *self.reply.messages])[len(self.items) :]
         return keys_of([*self.items, *self.reply.messages], self.keys)[len(self.items) :]
@@ -119,6 +128,8 @@ def read_call(call: ProxiedCall, user: str = "") -> ReadCall:
     items = body.get(protocol.list_name) if isinstance(body, dict) else None
     if isinstance(items, str):
         items = [{"role": "user", "content": items}]
+    if protocol.compacts:
+        items = [*(items or ()), TRIGGER]
     if not isinstance(items, list) or not items:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in SUCCESS else None

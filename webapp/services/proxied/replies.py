@@ -202,7 +202,8 @@ def _grow_texts(texts: dict[str, str], delta: Mapping[str, Any]) -> None:
 
 
 def _responses(answer: Mapping[str, Any]) -> Reply | None:
-    if answer.get("status") not in ("completed", "incomplete"):
+    # A compacted conversation has no status.
+    if answer.get("status", "completed" if "output" in answer else None) not in ("completed", "incomplete"):
         return None
     return Reply(
         list(answer.get("output") or ()), _usage(answer), answer.get("model"), str(answer.get("id", ""))

@@ -293,6 +293,38 @@ class TestACompactionByTheProvider:
         respond(client, "c", "r3", "r2")
         assert context(client) == ["", "c", "To c"]
 
+    @pytest.mark.parametrize("session", ["proxy-s", ""])
+    def test_is_the_answer_to_a_call_for_it(self, client: Client, session: str) -> None:  # X13
+        """What it answers is the context; the session goes on with it, with its own model, tools and prompt."""
+        tools = [{"type": "function", "name": "ls", "parameters": {}}]
+        asked: dict[str, Any] = {"model": "gpt-5.1", "instructions": "Be brief.", "tools": tools}
+        answer = {"id": "m1", "type": "message", **said("To a")}
+        usage = {"input_tokens": 300, "output_tokens": 10}
+        document = {"id": "r1", "model": "gpt-5.1", "status": "completed", "output": [answer], "usage": usage}
+        hand_over(client, "/v1/responses", {**asked, "input": [user("a")]}, document, session)
+        item = {"id": "cmp_1", "type": "compaction", "encrypted_content": "x"}
+        compacted = {"id": "r2", "object": "response.compaction", "output": [user("a"), item], "usage": usage}
+        history = {"model": "gpt-4.1", "input": [user("a"), said("To a")]}
+        hand_over(client, "/v1/responses/compact", history, compacted, session, at=1_780_000_000_009)
+        [one] = client.get("/api/sessions").get_json()["sessions"]
+        assert (context(client, one["id"]), one["model"]) == (["Be brief.", "a", ""], "gpt-5.1")
+        assert one["proxy"]["calls"] == 2
+        document |= {"id": "r3", "output": [{**answer, "id": "m2", **said("To c")}]}
+        again = {**asked, "input": [user("a"), item, user("c")]}
+        hand_over(client, "/v1/responses", again, document, session, at=1_780_000_000_019)
+        [one] = client.get("/api/sessions").get_json()["sessions"]
+        assert context(client, one["id"]) == ["Be brief.", "a", "", "c", "To c"]
+        assert one["agent"]["tokens"] == 310
+
+    def test_can_be_of_a_history_at_the_provider(self, client: Client) -> None:  # X13
+        """Such a call names the answer, and no items."""
+        respond(client, "a", "r1")
+        item = {"id": "cmp_1", "type": "compaction", "encrypted_content": "x"}
+        compacted = {"id": "r2", "object": "response.compaction", "output": [user("a"), item]}
+        asked = {"model": "gpt-5.1", "previous_response_id": "r1"}
+        hand_over(client, "/v1/responses/compact", asked, compacted, "")
+        assert context(client) == ["a", ""]
+
 
 class TestTwoAgentsWithoutNames:
     """Agents whose first prompts are the same, told apart by their answers."""
