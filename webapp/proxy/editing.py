@@ -20,6 +20,7 @@ from webapp.services.proxied.keys import (
     CACHE_MARK,
     Protocol,
     followed_answer,
+    is_reference,
     is_thought,
     keys_of,
     prompts_of,
@@ -145,8 +146,8 @@ class Body:
         return RequestContents.of([item.value for item in self.items])
 
     @property
-    def why_not(self) -> str | None:
-        """Return the reason this request cannot be edited; None if it can."""
+    def why_not(self) -> str:
+        """Return the reason this request cannot be edited; "" if it can."""
         return _history_elsewhere(self.protocol, self.fields)
 
     @cached_property
@@ -170,13 +171,13 @@ class Body:
         return any(item.has_thoughts for item in self.items[self.asked :])
 
 
-def _history_elsewhere(protocol: Protocol, fields: Mapping[str, Place]) -> str | None:
-    """Return the reason a request that refers to a history at its provider cannot be edited; None for any other."""
+def _history_elsewhere(protocol: Protocol, fields: Mapping[str, Place]) -> str:
+    """Return the reason a request that refers to a history at its provider cannot be edited; "" for any other."""
     named = _KEPT_ELSEWHERE.get(protocol.format, ())
     found = {name: value for name in named if name in fields and (value := fields[name].value)}
     if followed_answer(protocol.format, found) or "conversation" in found:
         return f"its history is at the provider ({', '.join(found)})"
-    return None
+    return ""
 
 
 def edited(body: Body, edits: Edits, ended: str) -> str:
@@ -340,6 +341,8 @@ def _require_whole(body: Body, sent: Sequence[Item]) -> None:
     wire_format = body.protocol.format
     if fault := _fault(sent, wire_format):
         own = _fault(body.items, wire_format)
+        if own and any(is_reference(item.value) for item in body.items):
+            raise Refused("its calls are at the provider (item_reference)")
         raise Refused(f"the client's own list is not whole: {own}" if own else fault)
 
 

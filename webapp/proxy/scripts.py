@@ -104,8 +104,8 @@ class Scripts:
     def apply(self, name: str, body: Body) -> Outcome:
         """Return the edited request of session `name`; with "", the keys of the messages identify the session."""
         name = name or self._by_keys(body)
-        if not name:
-            return Outcome()
+        if not name:  # the messages of a history at the provider are not here to tell
+            return Outcome(reason=body.why_not)
         try:
             script = self._script(self._file(name))
             return self._applied(name, script, body)
@@ -208,7 +208,7 @@ class Scripts:
         is_active = active is not None and active.version == wanted
         edits = None if is_active else self._edits(name, wanted, script, body)
         if active is None and (edits is None or edits.keys().isdisjoint(body.keys)):
-            return Outcome(reason=reason, session=name)
+            return Outcome(reason=reason or body.why_not, session=name)
         if body.why_not:
             raise Refused(body.why_not)
         if edits is not None:

@@ -84,6 +84,14 @@ class TestDroppedMessages:
         with pytest.raises(Refused, match="the client's own list is not whole"):
             edited(one, {one.keys[2]: DROP}, "")
 
+    def test_are_refused_where_calls_are_only_referred_to(self) -> None:  # X13
+        """SDKs that store answers at the provider send their ids; the client's list is not at fault."""
+        output = {"type": "function_call_output", "call_id": "c1", "output": "out"}
+        items = [user("a"), {"type": "item_reference", "id": "fc_1"}, output, user("b"), user("c")]
+        one = body(items, RESPONSES)
+        with pytest.raises(Refused, match=r"its calls are at the provider \(item_reference\)"):
+            edited(one, {one.keys[3]: DROP}, "")
+
 
 class TestReplacedOutputs:
     """Outputs with a shorter text."""
@@ -177,7 +185,7 @@ class TestUneditableRequests:
         assert "previous_response_id" in str(one.why_not)
         thread = {"type": "continue", "previous_message_id": "msg_1"}
         assert "thread" in str(body([user("a")], thread=thread).why_not)
-        assert body([user("a")], thread={"type": "create"}).why_not is None
+        assert body([user("a")], thread={"type": "create"}).why_not == ""
 
     def test_say_so_of_a_history_at_the_provider_before_a_text_of_the_user(self) -> None:  # X13
         """Such an input is no list, but that is not the reason."""

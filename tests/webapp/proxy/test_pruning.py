@@ -255,6 +255,20 @@ class TestManyTurns:
         assert all(later[: len(before)] == before for before, later in pairwise(lists))
         assert sent(way) < size(agent)
 
+    def test_reach_a_call_for_a_compaction(self, way: Way) -> None:  # X13
+        """OpenAI sums up the pruned history."""
+        agent = Items(way.url, "compacted")
+        for number in range(5):
+            agent.turn(number)
+        switch(way, agent)
+        prune(way, agent, 1_200)
+        headers = {"authorization": "Bearer sk-x", "x-coppice-session": agent.session}
+        asked = {"model": "gpt-5.1", "input": agent.items}
+        httpx.post(
+            f"{way.openai}/responses/compact", json=asked, headers=headers, timeout=60
+        ).raise_for_status()
+        assert sent(way) < size(agent) / 2
+
     def test_show_the_sent_context(self, way: Way) -> None:  # X13, X11
         """A session sent pruned has one context, with the tokens that the provider reports."""
         agent = Messages(way.url, "shown")

@@ -80,6 +80,15 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     return Reader()
 
 
+@pytest.mark.parametrize("name", ["", "proxy-s"])
+def test_a_call_without_its_history_says_why_it_is_not_pruned(reader: Reader, name: str) -> None:  # X13
+    """Its new messages are none of the script's, and tell nothing of its session."""
+    write_script("proxy-s", "1", "dropped", "tail")
+    data = orjson.dumps({"input": [{"role": "user", "content": "b"}], "previous_response_id": "resp_1"})
+    outcome = reader.scripts.apply(name, Body.read(data, PROTOCOLS[2]))
+    assert (outcome.data, outcome.reason) == (None, "its history is at the provider (previous_response_id)")
+
+
 class TestRequestsWithoutASession:
     """Calls of clients that name no session, as programs with an SDK."""
 

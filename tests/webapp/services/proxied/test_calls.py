@@ -295,7 +295,7 @@ class TestACompactionByTheProvider:
 
     @pytest.mark.parametrize("session", ["proxy-s", ""])
     def test_is_the_answer_to_a_call_for_it(self, client: Client, session: str) -> None:  # X13
-        """What it answers is the context; the session goes on with it, with its own model, tools and prompt."""
+        """The answer is the context; the session goes on with it, with its own model, tools and prompt."""
         tools = [{"type": "function", "name": "ls", "parameters": {}}]
         asked: dict[str, Any] = {"model": "gpt-5.1", "instructions": "Be brief.", "tools": tools}
         answer = {"id": "m1", "type": "message", **said("To a")}
