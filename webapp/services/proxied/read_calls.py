@@ -128,8 +128,8 @@ def read_call(call: ProxiedCall, user: str = "") -> ReadCall:
     items = body.get(protocol.list_name) if isinstance(body, dict) else None
     if isinstance(items, str):
         items = [{"role": "user", "content": items}]
-    if protocol.compacts:
-        items = [*(items or ()), TRIGGER]
+    if protocol.compacts and isinstance(body, dict) and isinstance(items, list | None):
+        items = [*(items or ()), TRIGGER]  # alone for a history at the provider
     if not isinstance(items, list) or not items:
         raise Malformed(f"the request of a call has no list {protocol.list_name}")
     reply = reply_of(protocol.format, call.answer, whole=call.whole) if call.status in SUCCESS else None
