@@ -13,7 +13,7 @@ from tests.browser.waiting import LIST, drawn, hold, holds
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 from webapp.bodies import MessagesQuery, PruneBody
-from webapp.routes.api.messages import BRIEF_CHARS
+from webapp.services.planning.message_rows import BRIEF_CHARS
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 SLIDING = re.compile(r"\bentering\b")

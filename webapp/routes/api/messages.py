@@ -8,12 +8,10 @@ from webapp.app import App
 from webapp.bodies import Append, EmptyBody, GroupQuery, MessagesQuery, WordsQuery
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
-from webapp.services.planning.answers import Archive, GroupMembers, Heaviest, Message, MessageFull, Page
+from webapp.services.planning.answers import Archive, GroupMembers, Heaviest, MessageFull, Page
 from webapp.services.session.answers import Applied
 
 table = Table("messages")
-
-BRIEF_CHARS = 80  # a line in a narrow list
 
 ONE = "/sessions/<session_id>/messages/<message_id>"
 
@@ -47,18 +45,7 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     so as well, and cuts texts to 80 characters.
     """
     read = app.messages.at_once if query.at_once else app.messages.page
-    page = read(session_id, query)
-    if not query.brief and not query.without_parts:
-        return page
-    return replace(page, messages=[without(message, text=query.brief) for message in page.messages])
-
-
-def without(message: Message, *, text: bool) -> Message:
-    """Return a message without the parts of its score, for a long list; `text` also cuts its text."""
-    said = message.text
-    if text and len(said) > BRIEF_CHARS:
-        said = said[: BRIEF_CHARS - 1] + "…"
-    return replace(message, text=said, signals={}, contributions={})
+    return read(session_id, query)
 
 
 @table.get(ONE, errors=(404,))

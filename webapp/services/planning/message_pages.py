@@ -13,7 +13,7 @@ from webapp.bodies import MessagesQuery
 from webapp.errors import Invalid, refuse_unknown
 from webapp.services.planning.answers import LogEntry, MessageFull, Page
 from webapp.services.planning.answers import Message as MessageAnswer
-from webapp.services.planning.message_rows import message_answer, out_answer, pending_answer
+from webapp.services.planning.message_rows import message_answer, out_answer, pending_answer, without_parts
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.planning.shown_plans import ShownPlans
 from webapp.services.session.environment import Environment
@@ -75,10 +75,11 @@ class Messages:
         """Return a page with the fates of a plan; without one a page of the fields that the log alone gives."""
         wanted = self._matching(session, planned, asked)
         nos, cursor = self._ordered(session, planned, wanted, asked)
+        rows = self._pending_rows(session, nos) if planned is None else self.rows(session.key, planned, nos)
+        if asked.brief or asked.without_parts:
+            rows = [without_parts(row, brief=asked.brief) for row in rows]
         return Page(
-            messages=self._pending_rows(session, nos)
-            if planned is None
-            else self.rows(session.key, planned, nos),
+            messages=rows,
             total=session.row.next_no - 1 if wanted is None else len(wanted),
             next=cursor,
             version=session.version,

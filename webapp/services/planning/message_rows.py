@@ -17,6 +17,8 @@ from webapp.store.operations import Detail, RemovalReason
 SHORTENED = "its output was shortened by an earlier prune"
 CLEARED = "the agent probably cleared its output, without recording it"  # where it did, `recorded` says so
 
+BRIEF_CHARS = 80  # a line in a narrow list
+
 
 def message_answer(row: MessageRow, planned: SessionPlan, removal: RemovalReason | None) -> Message:
     """Return a message. `planned` is the plan that gives its fate; `removal` is how it left the context, if it did."""
@@ -44,6 +46,14 @@ def pending_answer(row: MessageRow, scale: Scale, text: str | None, removal: Rem
     return replace(
         found, fate="pending", reason=None, cause="pending", in_context=True, shortened=text is not None
     )
+
+
+def without_parts(message: Message, *, brief: bool) -> Message:
+    """Return a message without the parts of its score, for a long list; with `brief` its text is cut, too."""
+    said = message.text
+    if brief and len(said) > BRIEF_CHARS:
+        said = said[: BRIEF_CHARS - 1] + "…"
+    return replace(message, text=said, signals={}, contributions={})
 
 
 def explain(planned: SessionPlan, position: int) -> Detail:
