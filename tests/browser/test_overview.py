@@ -31,7 +31,6 @@ from tests.webapp.agents.samples import samples_of
 from webapp.agents import AGENTS
 from webapp.bodies import PruneBody
 from webapp.events import ImportProgressed, SettingsChanged
-from webapp.services.ingest.following import folder_variables
 
 # Tells the page that a session [id, time] was active at that time.
 ACTIVE = """async ([id, at]) => {
@@ -658,7 +657,7 @@ class TestTheEmptyState:
         for command in (
             "coppice serve --watch DIR",
             "coppice import FILE",
-            *folder_variables(),
+            *(agent.variable for agent in AGENTS.values()),
         ):
             expect(page.get_by_text(command).first).to_be_visible()
 

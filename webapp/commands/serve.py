@@ -20,7 +20,6 @@ from webapp.config import DEFAULT_PORT, MOST_PROXIES, MOST_WORKERS, Config, is_l
 from webapp.errors import Invalid
 from webapp.proxy.process import DEFAULT_PORT as DEFAULT_PROXY_PORT
 from webapp.queue import connected
-from webapp.services.ingest.following import folder_variables
 from webapp.store import Store
 
 Command = Callable[..., Any]
@@ -54,7 +53,7 @@ def listed(words: Iterable[str]) -> str:
 SERVE_HELP = f"""Serve the dashboard, and follow your agents' sessions.
 
 The transcripts of {listed(agent.label for agent in AGENTS.values())} are found in their usual places
-({listed(folder_variables())} are respected) and are only read.
+({listed(agent.variable for agent in AGENTS.values())} are respected) and are only read.
 """
 
 

@@ -18,13 +18,8 @@ from webapp.services.ingest.ingest import Ingest
 from webapp.services.session.environment import Environment
 
 
-def folder_variables() -> list[str]:
-    """Return the environment variables that move the folders of agents."""
-    return list(followed_agents().values())
-
-
 def followed_agents() -> dict[str, str]:
-    """Return the names of the agents whose transcripts are found -> the variables that move their folders."""
+    """Return the variable that moves the folder of each agent, by the agent's name on pages."""
     return {agent.label: agent.variable for agent in AGENTS.values()}
 
 
