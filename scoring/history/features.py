@@ -207,7 +207,7 @@ def with_words(features: Features, message: Message) -> Features:
 
 
 def _traces(message: Message, given: Sequence[Any], alone: bool) -> str:
-    """Return the traces as stored; `given` are the arguments of the calls, `alone` is True for nothing but outputs."""
+    """Return the traces as stored; `given` are the arguments of the calls; `alone`: it has only outputs."""
     calls = [tracing.of_call(c.name, c.arguments, one) for c, one in zip(message.calls, given, strict=True)]
     return tracing.written(calls + [tracing.of_result(r, alone) for r in message.results])
 

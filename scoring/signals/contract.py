@@ -113,8 +113,9 @@ class Signal:
     `label` and `meaning` are shown to users; `in_foresight` is the meaning in the strategy *Foresight*, if it differs.
     `weights` are its points in each preset, 0 for a preset not listed. `rate` rates all messages of a history at once
     (0...1), because a column is cheaper than a call for each message. A signal that `reads_content` needs their
-    contents, which are there if any such signal has weight; without them it rates 0. One that rates 0 unless the last
-    message is a short one from a user `needs_question`; the words of bare messages are read for it only then.
+    contents, which are there if any such signal has weight; without them it rates 0. `needs_question`: it rates 0
+    unless the last message is a short one of a user. If no other signal with weight reads contents, the words of
+    messages that are not stored are read only for such a question.
 
     *Foresight* weighs mentions (names and text lines) instead of messages. `rate_mentions` rates the mentions of a
     history with the given number of messages; without it a mention has the rating of the last message that contains it.

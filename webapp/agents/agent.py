@@ -33,7 +33,7 @@ class FileImport:
     """The import of single files of an agent."""
 
     match_score: Callable[[dict[str, Any]], int]
-    """Rate if a row of JSON is the agent's: 2 by a field that only it has, 1 by one that others have too, 0 if not."""
+    """Return how surely a row of JSON is the agent's: 2 by a field of it alone, 1 by a shared one, 0 without any."""
     origin: Callable[[PurePath, bytes, bool], Origin]
     """Return the session of a file: from its path, its first bytes and, if it is at that path here, files beside it."""
     decode: Decode
@@ -154,9 +154,9 @@ class Agent:
     reader: Callable[[TranscriptFile, Position], Reader]
     """Return a reader of a transcript from a stored position."""
     transcripts_of: Callable[[Path, Path], list[TranscriptFile]] | None = None
-    """Return the transcripts that a changed file, at or below a root, is about, if not all files are transcripts."""
+    """Return the transcripts that a changed file, at or below a root, belongs to. Without it each file is one."""
     endings: tuple[str, ...] = (".jsonl",)
-    """The endings of the files in which a change is noticed."""
+    """The ends of the names of files that are watched for changes."""
     files: FileImport | None = None
     """The import of single files that it wrote."""
     archives: Archives | None = None

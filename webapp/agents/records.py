@@ -129,7 +129,7 @@ class Entry:
     call, and `call_key` identifies the call; count each call once, with its largest output. `kind` is
     `COMPACTION_SUMMARY` for the text in which the agent summarised what a compaction removed. `raw` is the row as it is
     in the file, without the line end. `supersedes` is the source id of the entry that this one replaces. An `inherited`
-    entry is of the parent session, which made the call of an answer.
+    entry is a copy of one of the parent session, which also paid for its call.
     """
 
     message: Message

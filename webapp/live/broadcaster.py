@@ -231,7 +231,11 @@ class Broadcaster:
         """Send everything that is due. The rows of several sessions go to the overview in one message."""
         now = time.monotonic()
         due = self._take_due(now)
-        rows = {key.subject: taken for key, taken in due if key[::2] == (OVERVIEW, "") and taken.is_row()}
+        rows = {
+            key.subject: taken
+            for key, taken in due
+            if key.room == OVERVIEW and not key.page and taken.is_row()
+        }
         if len(rows) < 2:
             rows = {}
         alone = [(key, taken) for key, taken in due if rows.get(key.subject) is not taken]

@@ -53,7 +53,7 @@ class Gateway:
             manage_session=False,
             json=flask_app.json,
             engineio_logger=quiet_logger(),
-            # `_disconnect_unwanted` watches them. To end Engine.IO's own thread for it fails while that thread starts.
+            # `_disconnect_unwanted` watches them. Engine.IO's own thread for it cannot be ended while it starts.
             monitor_clients=False,
             # A page that polls would reach another worker each time.
             transports=["websocket"] if app.queue is not None else None,
@@ -182,7 +182,7 @@ class Gateway:
     def close(self) -> None:
         """Stop sending and disconnect every page without waiting for them. Can be called twice.
 
-        What is stored until the queue is closed is still told to the other workers.
+        Other workers still get the events that are published until the queue is closed.
         """
         if self.app.queue is None:
             self._cancel()

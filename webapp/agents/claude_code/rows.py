@@ -89,7 +89,7 @@ def unread_fields(row: dict[str, Any], message: dict[str, Any]) -> Iterator[str]
 
 
 def match_score(row: dict[str, Any]) -> int:
-    """Rate if a row is this agent's: 2 by a field that only it has, 1 by one that others have too, else 0."""
+    """Return how surely a row is this agent's: 2 by a field of it alone, 1 by a shared one, 0 without any."""
     return 2 if _OWN_KEYS & row.keys() else int("sessionId" in row)
 
 

@@ -56,7 +56,7 @@ _BARE = frozenset({
 
 
 def match_score(row: dict[str, Any]) -> int:
-    """Rate if a row is this agent's: 2 by its envelope, 1 as an item without one, else 0."""
+    """Return how surely a row is this agent's: 2 by its envelope, 1 as an item without one, else 0."""
     kind = text_of(row.get("type"))
     if isinstance(row.get("payload"), dict) or kind in _ENVELOPES or "record_type" in row:
         return 2

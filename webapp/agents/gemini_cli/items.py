@@ -39,7 +39,7 @@ _LOADED_END = "</loaded_context>"
 
 
 def match_score(row: dict[str, Any]) -> int:
-    """Rate if a row is this agent's: 2 by a field that only it has or as one of its documents, else 0."""
+    """Return how surely a row is this agent's: 2 by a field that only it has or as one of its documents, else 0."""
     own = "$set" in row or "$rewindTo" in row or "projectHash" in row or row.get("type") == "gemini"
     return 2 if own or is_document(row) else 0
 
