@@ -26,7 +26,7 @@ class Words(Protocol):
 
     @property
     def asks(self) -> bool:
-        """Return True if the message asks a question anywhere in it, or asks to be told something."""
+        """Return True if it asks a question or to be told something, in words: "a.py?" is none."""
 
     @property
     def stems(self) -> tuple[array[int], bytes]:
