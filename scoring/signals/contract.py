@@ -26,7 +26,7 @@ class Words(Protocol):
 
     @property
     def asks(self) -> bool:
-        """Return True if it asks a question or to be told something, in words: "a.py?" is none."""
+        """Return True if it asks a question or to be told something, in words rather than in code."""
 
     @property
     def stems(self) -> tuple[array[int], bytes]:
