@@ -63,7 +63,7 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
 
 
 def match_score(row: dict[str, Any]) -> int:
-    """Rate if a row is pi's: 2 as a session's first row or an entry of its tree, else 0."""
+    """Return how surely a row is pi's: 2 as a session's first row or an entry of its tree, else 0."""
     kind = text_of(row.get("type"))
     first = kind == "session" and "id" in row and "timestamp" in row
     entry = kind in _ENTRIES and ("parentId" in row or "role" in object_of(row.get("message")))
