@@ -26,7 +26,7 @@ PRICE = 0.2  # points of retention that doubling or halving one slider has to ga
 FACTORS = (2.0, 1.4)  # one round each
 # Sets of weights tried: two for each slider and round, and the current weights.
 TRIALS = 1 + 2 * len(FACTORS) * len(SIGNALS)
-# Messages planned over in all trials, and then in the final comparison: 10-20 seconds on a small machine.
+# Messages planned over in all trials, and then in the final comparison: at most 10-20 seconds on a small machine.
 SEARCHING, JUDGING = 150_000, 50_000
 LEAST_STEP = 1e-9  # points that a trial has to gain; rounding alone changes less
 FROM_ZERO = 8.0  # the value tried for a slider at 0

@@ -135,9 +135,9 @@ class RequestContents:
         if not named:
             number = bisect_left(texts, after)
             if number <= taken.get(key, -1):  # the row before it, or one in the same item, has the same text
-                number = taken[key]
-                # An equal text further away is that of a later row: this one was not sent.
-                number += any(i <= min(texts[number] + 1, before) for i in texts[number + 1 : number + 2])
+                number, last = taken[key] + 1, texts[taken[key]]
+                if number == len(texts) or texts[number] > min(last + 1, before):
+                    number -= 1  # an equal text further away is that of a later row: this one was not sent
             if number == len(texts) or texts[number] > before:
                 return ()
             taken[key] = number
