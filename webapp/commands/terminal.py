@@ -49,12 +49,12 @@ def echo(text: str, *, err: bool = False) -> None:
 def out() -> Console:
     """Return the console for answers; if stdout is not a terminal, as wide as the text needs."""
     width = None if sys.stdout.isatty() else 300
-    return SafeConsole(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
+    return SafeConsole(file=sys.stdout, width=width, highlight=False, soft_wrap=True, emoji=False)
 
 
 def err() -> Console:
     """Return the console for reports and progress."""
-    return SafeConsole(file=sys.stderr, highlight=False, soft_wrap=True)
+    return SafeConsole(file=sys.stderr, highlight=False, soft_wrap=True, emoji=False)
 
 
 def print_all_characters() -> None:

@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 
 from tests.sources import read_modules
-from webapp.commands.terminal import SafeConsole, SafeHandler, safe, safe_json
+from webapp.commands.terminal import SafeConsole, SafeHandler, out, safe, safe_json
 
 # Control characters of terminals: title and clipboard (OSC), cursor and colours (CSI), both in eight bits, device
 # control, bells, backspaces, carriage returns, and characters that change the direction or are invisible.
@@ -55,6 +55,13 @@ class TestText:
         shown = re.sub("\x1b\\[[0-9;]*m", "", file.getvalue())
         assert OBEYED.search(shown) is None
         assert ("\x1b[1m" in file.getvalue()) == is_terminal
+
+    def test_is_not_read_as_emoji_in_a_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A title such as "Fix :bug:" stays as it is."""
+        table = Table(":bug:")
+        table.add_row("Fix :bug:")
+        out().print(table)
+        assert capsys.readouterr().out.count(":bug:") == 2
 
     def test_is_safe_in_a_log(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Log records contain names of files and titles."""
